@@ -23,14 +23,19 @@ from anon_sql.audit.labels import require_order, spelling, unique_ends, wider_la
 from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import truth
 from anon_sql.core.labels.reading import coverage
-from anon_sql.core.running import Progress
+from anon_sql.core.running import Progress, Workers
 from anon_sql.privacy import VALUE_MODELS
 
 
 def audit(
-    request: AuditRequest, raw: Raw, released: ReleasedTable, trees: Mapping[str, pa.StructArray]
+    request: AuditRequest,
+    raw: Raw,
+    released: ReleasedTable,
+    trees: Mapping[str, pa.StructArray],
+    threads: int,
 ) -> pa.Table:
-    """Return a row of ``properties.ROW`` for each property; trees: rows of hierarchies by column.
+    """Return a row of ``properties.ROW`` for each property; trees: rows of hierarchies by column;
+    threads: how many compare rows.
 
     Raises AnonError for values that no label stands for, and for relations in the wrong order.
     """
@@ -42,7 +47,8 @@ def audit(
             columns[name] = coverage(NAME, name, kind, raw.values[name], labels, trees.get(name))
             require_order(name, columns[name])
             progress.advance(1)
-        rows = _properties(Compared(request, raw, released, columns), trees, progress)
+        compared = Compared(request, raw, released, columns)
+        rows = _properties(compared, trees, Workers(NAME, threads), progress)
     return pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW)))
 
 
@@ -50,7 +56,10 @@ _STEPS = 4
 
 
 def _properties(
-    compared: Compared, trees: Mapping[str, pa.StructArray], progress: Progress
+    compared: Compared,
+    trees: Mapping[str, pa.StructArray],
+    workers: Workers,
+    progress: Progress,
 ) -> list[Property]:
     """Return the properties in the order of the rows of ``audit``; progress: counts ``_STEPS``."""
 
@@ -67,7 +76,7 @@ def _properties(
         linking_columns(compared),
     ]
     step("compares rows")
-    true = truth(compared)
+    true = truth(compared, workers)
     step("counts values")
     whose = persons.whose(compared, true.whose)
     owners_known = whose is not None or request.entity is None or not compared.released_rows

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +17,7 @@ from anon_sql.audit.compared import (
     Property,
     named,
     reaches,
+    weighed,
     with_added_rows,
     within,
 )
@@ -66,21 +68,20 @@ def sensitive_values(compared: Compared, name: str, whose: Marks | None) -> Sens
         place[np.searchsorted(every, known, sorter=place)] for known in (released_marks, raw_marks)
     )
     found = []
-    for rows in _blocks(compared.sizes):
+    for rows in _blocks(np.bincount(compared.class_of, minlength=len(compared.sizes))):
         codes = (
             compared.class_of[rows].astype(np.int64) * len(every)
             + released_code[released_places[rows]]
         )
-        found.append(_counted(codes, None if whose is None else whose[rows]))
+        weights = compared.released.weights[rows]
+        found.append(_counted(codes, weights, None if whose is None else whose[rows]))
     groups, counts = (np.concatenate(column) for column in zip(*found, strict=True))
     if whose is None:
         often = np.zeros(len(keys), np.int64)
-        for first in range(0, compared.rows, BLOCK):
-            codes = raw_code[raw_places[first : first + BLOCK]]
-            often += np.bincount(codes, minlength=len(keys))
+        often[raw_code] = weighed(raw_places, compared.raw.weights, len(raw_code))
     else:
         who = compared.raw_marks(str(compared.request.entity))
-        _, often = _counted(raw_code[raw_places], who)
+        _, often = _counted(raw_code[raw_places], compared.raw.weights, who)
     return SensitiveValues(
         ClassValues(
             groups // len(every), groups % len(every), pa.concat_arrays([keys, unknown]), counts
@@ -105,16 +106,15 @@ def _blocks(sizes: Ints) -> Iterator[slice]:
         first = end
 
 
-def _counted(codes: Ints, whose: Marks | None) -> tuple[Ints, Ints]:
+def _counted(codes: Ints, weights: npt.NDArray[np.int32], whose: Marks | None) -> tuple[Ints, Ints]:
     """Return each code once, ascending, and how many rows or persons have it."""
-    if whose is not None:
-        order = np.lexsort((whose, codes))
-        codes, whose = codes[order], whose[order]
-        new = (np.diff(codes, prepend=-1) != 0) | np.append(True, whose[1:] != whose[:-1])[
-            : len(codes)
-        ]
-        codes = codes[new]
-    once, counts = np.unique(codes, return_counts=True)
+    if whose is None:
+        once, places = np.unique(codes, return_inverse=True)
+        return once, weighed(places.reshape(-1), weights, len(once))
+    order = np.lexsort((whose, codes))
+    codes, whose = codes[order], whose[order]
+    new = (np.diff(codes, prepend=-1) != 0) | np.append(True, whose[1:] != whose[:-1])[: len(codes)]
+    once, counts = np.unique(codes[new], return_counts=True)
     return once, counts
 
 

@@ -38,7 +38,9 @@ def identifying_combinations(compared: Compared) -> Property:
     """
     request = compared.request
     kept = [name for name in (*request.shared, *request.added) if name not in request.values]
-    row = unique_at_most(request.unique_share, kept, compared.marks, compared.released_rows)
+    row = unique_at_most(
+        request.unique_share, kept, compared.repeated_marks, compared.released_rows
+    )
     keys = repeated_keys(compared, kept)
     if not keys:
         return row
@@ -59,7 +61,7 @@ def repeated_keys(compared: Compared, kept: Sequence[str]) -> list[str]:
     for name in kept:
         if name not in request.keys and not compared.released.view(name).hashed:
             continue
-        single, distinct = counts(compared.marks(name).copy())
+        single, distinct = counts(compared.repeated_marks(name))
         if single < distinct and MANY_KEYS <= distinct < rows <= FEW_ROWS * distinct:
             found.append(name)
     return found

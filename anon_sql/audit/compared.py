@@ -201,6 +201,7 @@ def in_series(row: Property) -> Property:
 Marks = npt.NDArray[np.uint64]
 Rows = slice | npt.NDArray[Any]  # positions, or whether each row is meant
 ALL = slice(None)
+BLOCK = 1 << 20  # rows that are weighed at a time
 
 
 @dataclass(frozen=True)
@@ -233,14 +234,18 @@ class Hashed:
 
 @dataclass(frozen=True)
 class Raw:
-    """n rows. values: of each quasi-identifier, its u different values; often: int64[u], how many
-    rows have each; places: whole numbers [n], which one each row has. marks: of every other column.
-    ascending: whether a column ascends as it is scanned. distinct: of each sensitive column structs
+    """n different rows. values: of each quasi-identifier, its u different values; often: int64[u],
+    how many of the table's rows have each; places: whole numbers [n], which one each row has.
+    weights: int32[n], how many of the table's rows each one stands for; equal ones may be apart,
+    and are with ``entity``. marks: of every other column that the release has too, and of
+    ``entity``. ascending: whether a column ascends as it is scanned. distinct: of each sensitive
+    column structs
     of key (see ``TableValues``), mark and value; empty where no order of values is asked for."""
 
     values: Mapping[str, pa.Array]
     often: Mapping[str, Ints]
     places: Mapping[str, Ints]
+    weights: npt.NDArray[np.int32]
     marks: Mapping[str, Hashed]
     ascending: Mapping[str, bool]
     distinct: Mapping[str, pa.StructArray]
@@ -251,11 +256,14 @@ class Raw:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """c classes. labels: of each quasi-identifier, an array of c. sizes int64[c]: rows of each.
-    marks: of every other column, class by class. views: of the same columns."""
+    """c classes of m different rows. labels: of each quasi-identifier, an array of c. sizes
+    int64[c]: rows of each. class_of: int32[m], ascending; weights: int32[m], as in ``Raw``. marks:
+    of every other column, class by class. views: of the same columns."""
 
     labels: Mapping[str, pa.Array]
     sizes: Ints
+    class_of: npt.NDArray[np.int32]
+    weights: npt.NDArray[np.int32]
     marks: Mapping[str, Hashed]
     views: Mapping[str, "ColumnView"]
 
@@ -266,8 +274,8 @@ class ReleasedTable:
 
 @dataclass(frozen=True)
 class Compared:
-    """n raw rows and m released rows in c classes; columns: by name, what the labels of each
-    quasi-identifier cover of its different values."""
+    """n different raw rows and m different released rows in c classes; columns: by name, what the
+    labels of each quasi-identifier cover of its different values."""
 
     request: AuditRequest
     raw: Raw
@@ -276,11 +284,11 @@ class Compared:
 
     @property
     def rows(self) -> int:
-        return len(next(iter(self.raw.places.values())))
+        return int(self.raw.weights.sum(dtype=np.int64))
 
     @property
     def released_rows(self) -> int:
-        return len(self.class_of)
+        return int(self.sizes.sum())
 
     @property
     def left_out(self) -> int:
@@ -290,10 +298,10 @@ class Compared:
     def sizes(self) -> Ints:
         return self.released.sizes
 
-    @cached_property
+    @property
     def class_of(self) -> npt.NDArray[np.int32]:
-        """The class of each released row, ascending."""
-        return np.repeat(np.arange(len(self.sizes), dtype=np.int32), self.sizes)
+        """The class of each different released row, ascending."""
+        return self.released.class_of
 
     @cached_property
     def suppressed(self) -> Bools:
@@ -302,19 +310,30 @@ class Compared:
         return suppressed
 
     def raw_marks(self, name: str, rows: Rows = ALL) -> Marks:
-        """Return hashes of the values of raw rows."""
+        """Return hashes of the values of different raw rows."""
         column: Hashed = named(self.raw.marks, name)
         return column.at(rows)
 
     def marks(self, name: str, rows: Rows = ALL) -> Marks:
-        """Return hashes of the values of released rows, class by class."""
+        """Return hashes of the values of different released rows, class by class."""
         column: Hashed = named(self.released.marks, name)
         return column.at(rows)
 
+    def repeated_marks(self, name: str) -> Marks:
+        """Return hashes of released rows, in no order: each value once if it is unique, and else
+        twice or more often."""
+        return self.marks(name, self._repeated)
+
+    @cached_property
+    def _repeated(self) -> Rows:
+        """The different released rows, twice where there are several."""
+        twice = np.flatnonzero(self.released.weights > 1)
+        return np.append(np.arange(len(self.class_of)), twice)
+
     def raw_hashes(self, rows: Rows) -> Marks:
         """Return a hash of some raw rows over the columns that both relations have."""
-        places = next(iter(self.raw.places.values()))
-        return _mixed(len(places[rows]), [self.raw_marks(n, rows) for n in self.request.shared])
+        count = len(self.raw.weights[rows])
+        return _mixed(count, [self.raw_marks(n, rows) for n in self.request.shared])
 
     def hashes(self, rows: Rows) -> Marks:
         """Return a hash of some released rows over the columns that both relations have."""
@@ -349,6 +368,15 @@ def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
         (column.view(np.int64) for column in columns),
         np.zeros(rows, np.uint64),
     )
+
+
+def weighed(numbers: npt.NDArray[Any], weights: npt.NDArray[Any], count: int) -> Ints:
+    """Return the sum of the weights of each number, int64[count]."""
+    found = np.zeros(count, np.int64)
+    for first in range(0, len(numbers), BLOCK):
+        some = slice(first, first + BLOCK)
+        np.add.at(found, numbers[some].astype(np.int64), weights[some].astype(np.int64))
+    return found
 
 
 def named(columns: Mapping[str, Any], name: str) -> Any:

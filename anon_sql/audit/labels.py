@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +16,7 @@ from anon_sql.audit.compared import (
     Property,
     none_of,
     untold,
+    weighed,
     with_added_rows,
 )
 from anon_sql.audit.parameters import NAME
@@ -70,23 +72,27 @@ def kept(compared: Compared, true: Truth) -> Property:
         found, example = compared.released_rows, f"without {', '.join(dropped)}"
         return Property("kept values", 0, found, False, meaning, example)
     columns = [
-        name
-        for name in (compared.request.shared if true.more else [])
-        if _excess(compared.raw_marks(name), compared.marks(name))
+        name for name in (compared.request.shared if true.more else []) if _excess(compared, name)
     ]
     together = "values that do not stand together" if true.more else None
     row = none_of("kept values", true.more, _KEPT, ", ".join(columns) or together)
     return with_added_rows(row) if compared.request.synthetic else row
 
 
-def _excess(raw: Marks, released: Marks) -> bool:
+def _excess(compared: Compared, name: str) -> bool:
     """Whether a value is more frequent in the release."""
-    values, often = np.unique(raw, return_counts=True)
-    released_values, count = np.unique(released, return_counts=True)
+    values, often = _often(compared.raw_marks(name), compared.raw.weights)
+    released_values, count = _often(compared.marks(name), compared.released.weights)
     if not len(values):
         return bool(len(released_values))
     at = np.minimum(np.searchsorted(values, released_values), len(values) - 1)
     return bool((count > np.where(values[at] == released_values, often[at], 0)).any())
+
+
+def _often(marks: Marks, weights: npt.NDArray[np.int32]) -> tuple[Marks, Ints]:
+    """Return the different hashes, ascending, and how many rows have each."""
+    values, places = np.unique(marks, return_inverse=True)
+    return values, weighed(places.reshape(-1), weights, len(values))
 
 
 def labels(compared: Compared, true: Truth) -> list[Property]:

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.audit.compared import Compared, Marks
 from anon_sql.core.labels.reading import Ints, Places, covered_rows
+from anon_sql.core.running import Workers
 from anon_sql.core.stopping import check
 
 
@@ -96,7 +97,7 @@ Whole = npt.NDArray[np.int32]
 class RowGroups:
     """RowGroups by hash and class: each one's class, how many rows it has, and its raw rows first …
     last - 1 of ``rows``, int32[n] by hash. released: the released rows, int32[m], group by
-    group; empty where they were not asked for."""
+    group; empty where they were not asked for. weights: of the raw rows, as in ``Raw``."""
 
     classes: Whole
     capacity: Ints
@@ -104,6 +105,7 @@ class RowGroups:
     last: Ints
     rows: Whole
     released: Whole
+    weights: Whole
 
 
 class Counted:
@@ -111,19 +113,29 @@ class Counted:
 
     def __init__(self, with_released: bool) -> None:
         """with_released: whether the released rows of each group are asked for."""
-        self._known, self._raw, self._often = Known(), Numbers(), np.empty(0, np.int64)
+        self._known, self._raw, self._weights = Known(), Numbers(), [np.empty(0, np.int32)]
+        self._above = np.empty(0, np.int64)  # released rows with each hash, less the raw ones
         self._released = Numbers() if with_released else None
         self._latest, self._values, self._owners = (np.empty(0, np.int32) for _ in range(3))
         self._sizes, self._count = np.empty(0, np.int64), 0
 
-    def add_raw(self, marks: Marks) -> None:
-        """Count raw rows; marks: hashes of their kept values."""
-        self._raw.add(self._known.add(marks)[0])
-        self._often = self._known.often
+    def add_raw(self, marks: Marks, weights: Whole) -> None:
+        """Count raw rows; marks: hashes of their kept values; weights: as in ``Raw``."""
+        numbers = self._known.add(marks)[0]
+        self._raw.add(numbers)
+        self._weights.append(weights)
+        self._count_above(numbers, -weights)
 
-    def add_released(self, marks: Marks, classes: Whole) -> None:
-        """Count released rows; classes: int32[…], ascending from call to call."""
+    def _count_above(self, numbers: npt.NDArray[Any], weights: Whole) -> None:
+        more = np.zeros(self._known.count - len(self._above), np.int64)
+        self._above = np.append(self._above, more)
+        np.add.at(self._above, numbers.astype(np.int64), weights.astype(np.int64))
+
+    def add_released(self, marks: Marks, classes: Whole, weights: Whole) -> None:
+        """Count released rows; classes: int32[…], ascending from call to call; weights: as in
+        ``Raw``."""
         numbers = self._known.add(marks)[0].astype(np.int32)
+        self._count_above(numbers, weights)
         more = np.full(self._known.count - len(self._latest), -1, np.int32)
         self._latest = np.append(self._latest, more)
         end = self._count + len(numbers)
@@ -132,7 +144,7 @@ class Counted:
                 column.resize(end + end // 8, refcheck=False)
         found = (self._values, self._owners, self._sizes)
         groups, self._count = kernels.matching.number_groups(
-            numbers, classes, self._latest, *found, self._count
+            numbers, classes, weights, self._latest, *found, self._count
         )
         if self._released is not None:
             self._released.add(groups)
@@ -140,9 +152,7 @@ class Counted:
     @property
     def more(self) -> int:
         """How many released rows there are above the raw rows with their hash."""
-        often = self._known.often
-        often[: len(self._often)] -= 2 * self._often
-        return int(np.maximum(often, 0).sum())
+        return int(np.maximum(self._above, 0).sum())
 
     def groups(self) -> RowGroups:
         """Return the groups of all rows."""
@@ -159,7 +169,10 @@ class Counted:
             at[groups] = np.arange(len(groups), dtype=np.int32)
             released, _ = kernels.hashing.group(at[self._released.array()], len(groups))
         classes, capacity = self._owners[groups], self._sizes[groups]
-        return RowGroups(classes, capacity, starts[value], starts[value + 1], rows, released)
+        weights = np.concatenate(self._weights)
+        return RowGroups(
+            classes, capacity, starts[value], starts[value + 1], rows, released, weights
+        )
 
 
 Labels = tuple[Ints, ...]
@@ -172,8 +185,8 @@ ROWS = 1 << 23  # raw rows that are compared at a time
 @dataclass(frozen=True)
 class Sources:
     """ends, rows: of each group the raw rows that it may stem from; rows is None where they are too
-    many to list. many: how many they are. uncovered: raw rows that no group may stem from. looks:
-    comparisons made; all others are unfinished if these are more than were allowed."""
+    many to list. many: the sum of their weights. uncovered: that of raw rows that no group may stem
+    from. looks: comparisons made; all others are unfinished if these are more than were allowed."""
 
     ends: Ints
     rows: npt.NDArray[np.int32] | None
@@ -182,14 +195,16 @@ class Sources:
     looks: int
 
 
-def sources(found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int) -> Sources:
+def sources(
+    found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int, workers: Workers
+) -> Sources:
     """Return the raw rows of each group that its label covers.
 
     codes_of: returns int32[…, d] of some of the rows that the groups are of; labels: of
     ``labels_of``; looks: most comparisons.
     """
     groups, uncovered, looked = len(found.classes), 0, 0
-    many = np.zeros(groups, np.int64)
+    many, count = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
     rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the group of each of ``rows``
     for begin in range(0, len(found.rows), ROWS):
         some = found.rows[begin : begin + ROWS]
@@ -197,27 +212,29 @@ def sources(found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int) -> 
         # the groups that have some of these rows
         own = slice(np.searchsorted(found.last, begin, "right"), np.searchsorted(found.first, end))
         first, last = (np.clip(each[own], begin, end) - begin for each in (found.first, found.last))
-        codes = codes_of(some)
-        listed, covers, known, more = covered_rows(
+        codes, weights = codes_of(some), found.weights[some].astype(np.int64)
+        listed, numbers, covers, known, more = covered_rows(
             codes,
-            np.ones(len(some), np.int64),
+            weights,
             first,
             last,
             found.classes[own],
             labels,
-            listed=max(LISTED - int(many.sum()), 0),
+            workers,
+            listed=max(LISTED - int(count.sum()), 0),
             looks=looks - looked,
         )
         looked += more
         if looked > looks:
             return Sources(np.zeros(groups + 1, np.int64), None, many, 0, looked)
         many[own] += covers
-        uncovered += len(some) - int(known.sum())
-        if many.sum() <= LISTED:
+        count[own] += numbers
+        uncovered += int(weights[~known].sum())
+        if count.sum() <= LISTED:
             rows.append(some[listed])
             if len(found.rows) > ROWS:
-                of.append(np.repeat(np.arange(groups, dtype=np.int32)[own], covers))
-    ends = np.append(0, np.cumsum(many))
+                of.append(np.repeat(np.arange(groups, dtype=np.int32)[own], numbers))
+    ends = np.append(0, np.cumsum(count))
     if ends[-1] > LISTED:
         return Sources(ends, None, many, uncovered, looked)
     every = np.concatenate(rows)
@@ -235,8 +252,9 @@ def unmatched(found: RowGroups, known: Sources) -> int | None:
     order, ends = kernels.hashing.group(known.rows, len(found.rows))
     if (ends[1:] - ends[:-1] <= 1).all():
         return total - int(np.minimum(known.many, found.capacity).sum())
-    group_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), known.many)
-    count = kernels.matching.matched(ends, group_of[order], found.capacity, STEPS, check)
+    group_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), np.diff(known.ends))
+    weights = found.weights.astype(np.int64)
+    count = kernels.matching.matched(ends, group_of[order], weights, found.capacity, STEPS, check)
     return None if count < 0 else total - int(count)
 
 

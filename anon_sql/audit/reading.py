@@ -1,7 +1,8 @@
 """Hold the rows of an audit while they are read: little of each, since there are many.
 
-Of the quasi-identifiers of a raw row and of the labels of a released one only a number is held:
-which of the different values it is. They are told apart by 64-bit hashes.
+Equal rows are held once with their number, unless most rows are different. Of the
+quasi-identifiers of a raw row and of the labels of a released one only a number is held: which of
+the different values it is. They are told apart by 64-bit hashes.
 """
 
 from collections.abc import Mapping
@@ -9,15 +10,48 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
-from anon_sql.audit.compared import Hashed, Marks, Raw, ReleasedTable
+from anon_sql.audit.compared import ALL, Hashed, Marks, Raw, ReleasedTable, Rows, weighed
 from anon_sql.audit.persons import Known, Numbers
 
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
 FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
+SOME = 1 << 20  # rows after which it is seen whether most are different
+
+
+class _Different:
+    """Which rows differ from all before them, and how often each came.
+
+    Once more than half of the rows are different, each further row counts as different.
+    """
+
+    def __init__(self, together: bool) -> None:
+        """together: whether equal rows are held once."""
+        self.rows, self.held = 0, 0
+        self._known = Known() if together else None
+        self._often = np.empty(0, np.int32)
+
+    def add(self, marks: Marks) -> Rows:
+        """Count more rows and return which of them are to be held; marks: a hash of each."""
+        self.rows += len(marks)
+        if self._known is None:
+            self.held += len(marks)
+            return ALL
+        _, new = self._known.add(marks)
+        self.held = self._known.count
+        if self.rows >= SOME and self.held > self.rows // 2:
+            self._often, self._known = self._known.often.astype(np.int32), None
+        return new
+
+    def weights(self) -> npt.NDArray[np.int32]:
+        """Return how many rows each one stands for."""
+        if self._known is not None:
+            return self._known.often.astype(np.int32)
+        return np.append(self._often, np.ones(self.held - len(self._often), np.int32))
 
 
 class _Numbered:
@@ -63,70 +97,101 @@ class _Marked:
         return Hashed(self._rows.array(), None if self._known is None else self._known.marks)
 
 
-class RawRows:
-    """The raw rows of an audit, as they come."""
+class _Side:
+    """The rows of one relation, as they come; held: how many of them are held."""
 
-    def __init__(self) -> None:
-        self.rows = 0
-        self._values: dict[str, _Numbered] = {}
+    def __init__(self, together: bool) -> None:
+        """together: whether equal rows are held once."""
+        self._different = _Different(together)
         self._marks: dict[str, _Marked] = {}
         self._lock = Lock()
 
+    @property
+    def rows(self) -> int:
+        return self._different.rows
+
+    @property
+    def held(self) -> int:
+        return self._different.held
+
     def add(self, rows: int, values: Columns, hashes: Hashes, marks: Hashes) -> None:
-        """Hold more rows. values, hashes: of each quasi-identifier; marks: hashes of each other
-        column."""
+        """Hold more rows. values, hashes: of each quasi-identifier, its values or labels; marks:
+        hashes of each other column."""
+        own = _mixed(rows, hashes)
+        together = _mixed(rows, marks, own)
         with self._lock:
-            self.rows += rows
-            for name, column in values.items():
-                batch = pa.record_batch([column], [name])
-                self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
-            _hold(self._marks, marks)
+            some = self._different.add(together)
+            if not isinstance(some, slice) and len(some) < rows:
+                if not len(some):
+                    return
+                at = pa.array(some)
+                values = {name: column.take(at) for name, column in values.items()}
+                hashes = {name: column[some] for name, column in hashes.items()}
+                marks = {name: column[some] for name, column in marks.items()}
+                own = own[some]
+            self._hold(own, values, hashes)
+            for name, column in marks.items():
+                self._marks.setdefault(name, _Marked()).add(column)
+
+    def _hold(self, own: Marks, values: Columns, hashes: Hashes) -> None:
+        """Hold the quasi-identifiers of rows; own: a hash of all of them."""
+        raise NotImplementedError
+
+
+class RawRows(_Side):
+    """The raw rows of an audit, as they come."""
+
+    def __init__(self, together: bool = True) -> None:
+        super().__init__(together)
+        self._values: dict[str, _Numbered] = {}
+
+    def _hold(self, own: Marks, values: Columns, hashes: Hashes) -> None:
+        for name, column in values.items():
+            batch = pa.record_batch([column], [name])
+            self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
 
     def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
         """Return the rows, which are held no longer; ascending, distinct: as in ``Raw``."""
         found, self._values = self._values, {}
+        weights = self._different.weights()
+        places = {name: each.rows.array() for name, each in found.items()}
         return Raw(
             {name: each.values()[name] for name, each in found.items()},
-            {name: each.known.often for name, each in found.items()},
-            {name: each.rows.array() for name, each in found.items()},
+            {n: weighed(rows, weights, found[n].known.count) for n, rows in places.items()},
+            places,
+            weights,
             {name: each.hashed() for name, each in self._marks.items()},
             ascending,
             distinct,
         )
 
 
-class ReleasedRows:
+class ReleasedRows(_Side):
     """The released rows of an audit, as they come."""
 
-    def __init__(self) -> None:
-        self.rows = 0
+    def __init__(self, together: bool = True) -> None:
+        super().__init__(together)
         self._classes = _Numbered()
-        self._marks: dict[str, _Marked] = {}
-        self._lock = Lock()
 
-    def add(self, rows: int, labels: Columns, hashes: Hashes, marks: Hashes) -> None:
-        """Hold more rows. labels, hashes: of each quasi-identifier; marks: hashes of each other
-        column."""
-        combined = np.zeros(rows, np.uint64)
-        for name in labels:
-            combined = kernels.hashing.mix(combined, hashes[name].view(np.int64))
-        with self._lock:
-            self.rows += rows
-            if not labels:  # which is refused once all is read
-                return
-            self._classes.add(combined, pa.record_batch(list(labels.values()), list(labels)))
-            _hold(self._marks, marks)
+    def _hold(self, own: Marks, values: Columns, hashes: Hashes) -> None:
+        if values:  # without, it is refused once all is read
+            self._classes.add(own, pa.record_batch(list(values.values()), list(values)))
 
     def released(self, views: Mapping[str, Any]) -> ReleasedTable:
         """Return the classes and rows, which are held no longer; views: as in ``ReleasedTable``."""
         classes, self._classes = self._classes, _Numbered()
-        sizes = classes.known.often
-        order, _ = kernels.hashing.group(classes.rows.array().astype(np.int32), len(sizes))
+        class_of, weights = classes.rows.array().astype(np.int32), self._different.weights()
+        sizes = weighed(class_of, weights, classes.known.count)
+        order, _ = kernels.hashing.group(class_of, len(sizes))
         names = list(self._marks)
         marks = {name: self._marks.pop(name).hashed().select(order) for name in names}
-        return ReleasedTable(classes.values(), sizes, marks, views)
+        found = classes.values()
+        return ReleasedTable(found, sizes, class_of[order], weights[order], marks, views)
 
 
-def _hold(columns: dict[str, _Marked], marks: Hashes) -> None:
-    for name, column in marks.items():
-        columns.setdefault(name, _Marked()).add(column)
+def _mixed(rows: int, columns: Hashes, found: Marks | None = None) -> Marks:
+    """Return a hash of each row over some columns, and over what was found before."""
+    found = np.zeros(rows, np.uint64) if found is None else found
+    for column in columns.values():
+        found = kernels.hashing.mix(found, column.view(np.int64))
+    return found

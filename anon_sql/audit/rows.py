@@ -17,13 +17,14 @@ from anon_sql.audit import persons
 from anon_sql.audit.compared import Compared, Marks, Rows
 from anon_sql.audit.persons import CodesOf, Counted, Labels, RowGroups, Sources, sources, unmatched
 from anon_sql.core.labels.reading import Coverage, Ints, Places, codes_of, labels_of, ranked
+from anon_sql.core.running import Workers
 
 ROWS = 1_000_000  # of a part, unless more have one hash
 
 
 @dataclass(frozen=True)
 class Part:
-    """Places of raw and of released rows, ascending."""
+    """Places of different raw and released rows, ascending."""
 
     raw: npt.NDArray[np.int32]
     released: npt.NDArray[np.int32]
@@ -32,17 +33,19 @@ class Part:
         """Return the rows, counted; with_released: as in ``Counted``."""
         found = Counted(with_released)
         for rows in _blocks(self.raw):
-            found.add_raw(compared.raw_hashes(rows))
+            found.add_raw(compared.raw_hashes(rows), compared.raw.weights[rows])
         for rows in _blocks(self.released):
-            found.add_released(compared.hashes(rows), compared.class_of[rows])
+            weights = compared.released.weights[rows]
+            found.add_released(compared.hashes(rows), compared.class_of[rows], weights)
         return found
 
 
 def parts(compared: Compared) -> Iterator[Part]:
     """Yield the rows whose hashes end alike."""
-    count = _count(max(compared.rows, compared.released_rows))
-    raw, starts = _divided(compared.raw_hashes, compared.rows, count)
-    released, ends = _divided(compared.hashes, compared.released_rows, count)
+    rows, released_rows = len(compared.raw.weights), len(compared.class_of)
+    count = _count(max(rows, released_rows))
+    raw, starts = _divided(compared.raw_hashes, rows, count)
+    released, ends = _divided(compared.hashes, released_rows, count)
     for at in range(count):
         yield Part(raw[starts[at] : starts[at + 1]], released[ends[at] : ends[at + 1]])
 
@@ -98,15 +101,16 @@ class Truth:
         return self.looks > LOOKS
 
 
-def truth(compared: Compared) -> Truth:
+def truth(compared: Compared, workers: Workers) -> Truth:
     """Compare all rows."""
     true = Truth()
     columns = [ranked(column) for column in compared.columns.values()]
     labels = labels_of(columns)
     if compared.request.entity is not None and not persons.shows(compared):
-        true.holders, true.whose = [], np.empty(compared.released_rows, np.uint64)
+        true.holders, true.whose = [], np.empty(len(compared.class_of), np.uint64)
     for part in parts(compared):
-        _add(true, compared, part, partial(_codes, compared, columns, part.raw), labels)
+        codes = partial(_codes, compared, columns, part.raw)
+        _add(true, compared, part, codes, labels, workers)
     if true.many:
         true.holders = true.whose = None
     return true
@@ -122,14 +126,16 @@ def _codes(
     return codes_of(columns, [compared.raw.places[name][rows[some]] for name in compared.columns])
 
 
-def _add(true: Truth, compared: Compared, part: Part, codes: CodesOf, labels: Labels) -> None:
+def _add(
+    true: Truth, compared: Compared, part: Part, codes: CodesOf, labels: Labels, workers: Workers
+) -> None:
     """Compare the rows of a part, unless it takes too many comparisons."""
     counted = part.counted(compared, true.whose is not None)
     true.more += counted.more
     if true.many:
         return
     found = counted.groups()
-    known = sources(found, codes, labels, LOOKS - true.looks)
+    known = sources(found, codes, labels, LOOKS - true.looks, workers)
     true.looks += known.looks
     if true.many:
         return

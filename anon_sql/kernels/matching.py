@@ -1,141 +1,204 @@
 """Match raw rows and persons with the labels that may be theirs.
 
-Match rows to groups that take several rows each, as many rows as possible. Method: augmenting paths
-(Kuhn 1955). A first pass assigns rows where there is room, those with a single choice first. Each
-row left starts a breadth-first search for a group with room, along which rows move on. The groups
-that a failed search visited can never be freed again, so that no later search enters them.
+Match rows, some of which stand for several equal ones, to groups that take several rows each, as
+many rows as possible. Method: augmenting paths (Kuhn 1955), along which as many equal rows move as
+can. A first pass assigns rows where there is room, those with a single choice first. Each row left
+starts breadth-first searches for groups with room, along which rows move on. The groups that a
+failed search visited can never be freed again, so that no later search enters them.
 """
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from anon_sql.kernels.kernel import kernel
+from anon_sql.kernels.kernel import Runner, kernel
 
 
-@kernel
+@kernel(borrows=True)
+def _add(edge, many, groups, base, state):
+    """Assign so many more rows along an edge."""
+    _, used, size, flow, place, members = state
+    group = groups[edge]
+    if flow[edge] == 0:
+        place[edge] = base[group] + size[group]
+        members[place[edge]] = edge
+        size[group] += 1
+    flow[edge] += many
+    used[group] += many
+
+
+@kernel(borrows=True)
+def _remove(edge, many, groups, base, state):
+    """Assign so many rows fewer along an edge."""
+    _, used, size, flow, place, members = state
+    group = groups[edge]
+    flow[edge] -= many
+    used[group] -= many
+    if flow[edge] == 0:
+        size[group] -= 1
+        last = members[base[group] + size[group]]
+        members[place[edge]], place[last] = last, place[edge]
+
+
+@kernel(borrows=True)
 def _fill(ends, groups, capacity, base, state):
     """Assign rows where there is room, those with a single choice first; return how many."""
-    members, used, group_of, place_of = state
+    left, used = state[0], state[1]
     count = 0
     for single in (True, False):
-        for row in range(len(group_of)):
+        for row in range(len(left)):
             if (ends[row + 1] - ends[row] == 1) != single:
                 continue
-            for at in range(ends[row], ends[row + 1]):
-                group = groups[at]
-                if used[group] < capacity[group]:
-                    group_of[row], place_of[row] = group, base[group] + used[group]
-                    members[place_of[row]] = row
-                    used[group] += 1
-                    count += 1
+            for edge in range(ends[row], ends[row + 1]):
+                many = min(left[row], capacity[groups[edge]] - used[groups[edge]])
+                if many > 0:
+                    _add(edge, many, groups, base, state)
+                    left[row] -= many
+                    count += many
+                if left[row] == 0:
                     break
     return count
 
 
-@kernel
-def _search(start, ends, groups, capacity, base, state, trail, steps):
+@kernel(borrows=True)
+def _search(start, search, ends, groups, row_of, capacity, base, state, trail, steps):
     """Return a group with room that is reachable from a row, or -1, and the steps left.
 
-    trail: for each group the search that visited it last (-1: a dead end), the row through which it
-    was reached, and the queue of groups.
+    trail: for each group the search that visited it last (-1: a dead end), the edge through which
+    it was reached and the one that brought the edge's row (-1: it is the first), the queue of
+    groups, and for each row the search that came to it last.
     """
-    members, used, _, _ = state
-    seen, through, queue = trail
-    search, row = start + 1, start
+    _, used, size, _, _, members = state
+    seen, through, brought, queue, came = trail
+    row, by = start, -1
     head, tail, member = 0, 0, 0
+    came[start] = search
     while True:
         steps -= ends[row + 1] - ends[row] + 1
         if steps < 0:
             return -1, steps
-        for at in range(ends[row], ends[row + 1]):
-            group = groups[at]
+        for edge in range(ends[row], ends[row + 1]):
+            group = groups[edge]
             if seen[group] >= 0 and seen[group] != search:
-                seen[group], through[group] = search, row
+                seen[group], through[group], brought[group] = search, edge, by
                 if used[group] < capacity[group]:
                     return group, steps
                 queue[tail] = group
                 tail += 1
-        if head < tail and member == used[queue[head]]:
-            head, member = head + 1, 0
-        if head == tail:
-            for at in range(tail):
-                seen[queue[at]] = -1
-            return -1, steps
-        row = members[base[queue[head]] + member]
-        member += 1
+        while True:  # the next row that is in one of the groups
+            while head < tail and member == size[queue[head]]:
+                head, member = head + 1, 0
+            if head == tail:
+                for at in range(tail):
+                    seen[queue[at]] = -1
+                return -1, steps
+            by = members[base[queue[head]] + member]
+            row = row_of[by]
+            member += 1
+            if came[row] != search:
+                came[row] = search
+                break
+            steps -= 1
+
+
+@kernel(borrows=True)
+def _move(group, start, groups, capacity, base, state, trail):
+    """Move as many rows as can along the trail that ends in a group with room; return how many."""
+    left, used, flow = state[0], state[1], state[3]
+    through, brought = trail[1], trail[2]
+    many, at = min(left[start], capacity[group] - used[group]), group
+    while brought[at] >= 0:
+        many = min(many, flow[brought[at]])
+        at = groups[brought[at]]
+    while True:
+        _add(through[group], many, groups, base, state)
+        by = brought[group]
+        if by < 0:
+            break
+        _remove(by, many, groups, base, state)
+        group = groups[by]
+    left[start] -= many
+    return many
 
 
 @kernel
-def _move(group, base, state, through):
-    """Move rows along the trail that ends in a group with room."""
-    members, used, group_of, place_of = state
-    place = base[group] + used[group]
-    used[group] += 1
-    while group >= 0:
-        row = through[group]
-        left, hole = group_of[row], place_of[row]
-        group_of[row], place_of[row] = group, place
-        members[place] = row
-        group, place = left, hole
-
-
-@kernel
-def _begun(ends, groups, capacity):
+def _begun(ends, groups, weights, capacity):
     """Return a first matching, and the arrays with which it is made larger."""
-    rows, many = len(ends) - 1, len(capacity)
+    rows, many, edges = len(ends) - 1, len(capacity), len(groups)
     base = np.zeros(many + 1, dtype=np.int64)
-    base[1:] = np.cumsum(capacity)
-    state = (  # the rows in each group, how many, and where each row is
-        np.empty(base[many], dtype=np.int32),
-        np.zeros(many, dtype=np.int64),
-        np.full(rows, -1, dtype=np.int32),
-        np.zeros(rows, dtype=np.int64),
+    row_of = np.empty(edges, dtype=np.int32)
+    for row in range(rows):
+        for edge in range(ends[row], ends[row + 1]):
+            row_of[edge] = row
+            base[groups[edge] + 1] += 1
+    for group in range(many):
+        base[group + 1] += base[group]
+    state = (
+        weights.copy(),  # of each row that are left
+        np.zeros(many, dtype=np.int64),  # rows in each group
+        np.zeros(many, dtype=np.int32),  # and edges along which they came
+        np.zeros(edges, dtype=np.int32),  # rows along each edge
+        np.empty(edges, dtype=np.int32),  # where the edge is among the members
+        np.empty(edges, dtype=np.int32),  # edges with rows, group by group
     )
     trail = (
         np.zeros(many, dtype=np.int64),
         np.empty(many, dtype=np.int32),
         np.empty(many, dtype=np.int32),
+        np.empty(many, dtype=np.int32),
+        np.zeros(rows, dtype=np.int64),
     )
-    return _fill(ends, groups, capacity, base, state), base, state, trail
+    return _fill(ends, groups, capacity, base, state), row_of, base, state, trail
 
 
-@kernel
-def _augment(ends, groups, capacity, base, state, trail, row, steps, block):
+@kernel(borrows=True)
+def _augment(ends, groups, capacity, row_of, base, state, trail, row, search, steps, block):
     """Search for rows from ``row`` on, until more than ``block`` of the steps are taken.
 
-    Returns the next row, how many rows were matched, and the steps left.
+    Returns the next row, the number of the next search, how many rows were matched, and the steps
+    left.
     """
-    count, least = 0, steps - block
+    count, least, left = 0, steps - block, state[0]
     while row < len(ends) - 1 and steps >= least:
-        if state[2][row] < 0:
-            group, steps = _search(row, ends, groups, capacity, base, state, trail, steps)
-            if steps < 0:
-                break
-            if group >= 0:
-                _move(group, base, state, trail[1])
-                count += 1
-        row += 1
-    return row, count, steps
+        if left[row] == 0 or ends[row] == ends[row + 1]:
+            row += 1
+            continue
+        group, steps = _search(
+            row, search, ends, groups, row_of, capacity, base, state, trail, steps
+        )
+        search += 1
+        if steps < 0:
+            break
+        if group < 0:
+            row += 1
+        else:
+            count += _move(group, row, groups, capacity, base, state, trail)
+    return row, search, count, steps
 
 
 BLOCK = 2_000_000  # steps, or comparisons, of one call of a kernel
+STRETCHES = 16  # of groups, that threads look at
 
 
-def matched(ends: Any, groups: Any, capacity: Any, steps: int, between: Callable[[], None]) -> int:
+def matched(
+    ends: Any, groups: Any, weights: Any, capacity: Any, steps: int, between: Callable[[], None]
+) -> int:
     """Return the size of a maximum matching; -1 where that takes more than ``steps`` steps.
 
     ends: int64[n + 1], groups: int32[…]; row r may go to groups[ends[r]] … groups[ends[r + 1] - 1].
-    capacity: int64[m], rows that each group takes. A step is a look at one group of a row.
-    between: called before each BLOCK of steps.
+    weights: int64[n], how many rows each row stands for. capacity: int64[m], rows that each group
+    takes. A step is a look at one group of a row. between: called before each BLOCK of steps.
     """
     between()
-    count, *arrays = _begun(ends, groups, capacity)
-    row = 0
+    count, *arrays = _begun(ends, groups, weights, capacity)
+    row, search = 0, 1
     while row < len(ends) - 1:
         between()
-        row, more, steps = _augment(ends, groups, capacity, *arrays, row, steps, BLOCK)
+        row, search, more, steps = _augment(
+            ends, groups, capacity, *arrays, row, search, steps, BLOCK
+        )
         if steps < 0:
             return -1
         count += more
@@ -322,17 +385,18 @@ def _apart(low, high, code_sets, node, labels, own, wanted):
 
 @kernel
 def _covered(
-    codes, weights, first, last, trees, nodes, classes, labels, most, looks, group, many, known
+    codes, weights, first, last, trees, nodes, classes, labels, most, looks, group, until, out
 ):
-    """Look from one group on, until more than BLOCK comparisons are made; see ``covered``.
+    """Look from one group on to another, or until BLOCK comparisons are made; see ``covered``.
 
     Returns the list, how many rows it would have, the comparisons made, and the next group.
     """
     found = np.empty(min(most, 2 * len(codes) + 16), dtype=np.int32)
     low, high, code_sets, ends = nodes
+    numbers, many, known = out
     wanted = np.empty(codes.shape[1], dtype=np.uint64)
     total, looked = 0, 0
-    while group < len(first) and looked <= BLOCK:
+    while group < until and looked <= BLOCK:
         own, root = classes[group], trees[group, 0]
         if root >= 0:
             _set_of(labels, own, wanted)
@@ -356,6 +420,7 @@ def _covered(
                 if not covers(codes, row, labels, own):
                     continue
                 known[row] = True
+                numbers[group] += 1
                 many[group] += weights[row]
                 if total == len(found) and total < most:
                     wider = np.empty(min(most, 2 * total), dtype=np.int32)
@@ -379,8 +444,8 @@ def covered(
     labels: Any,
     most: int,
     looks: int,
-    between: Callable[[], None],
-) -> tuple[Any, Any, Any, int]:
+    runner: Runner,
+) -> tuple[Any, Any, Any, Any, int]:
     """Return the rows that each group's label covers, listed up to ``most`` of them in all.
 
     codes: int32[n, d], in the order of ``arrange``; weights: int64[n], how many rows each stands
@@ -389,34 +454,38 @@ def covered(
     nodes it has; nodes: low, high, code_sets and ends as ``arrange`` writes them. labels: low,
     high, start, end int32[c, d] and flat int64[…]; low and high are the ends of a class's label,
     flat[start:end] the ascending codes of a set. looks: most comparisons with rows and nodes.
-    between: called before each BLOCK of comparisons.
+    runner: its threads look at STRETCHES of the groups, for a BLOCK of comparisons at a time.
 
-    Returns the list int32[…], group by group (empty where it would exceed ``most``), the weight
-    that each group covers int64[m], whether each row is covered bool[n], and the comparisons made;
-    all others are unfinished if these are more than ``looks``.
+    Returns the list int32[…], group by group (empty where it would exceed ``most``), how many rows
+    each group covers and their weight int64[m], whether each row is covered bool[n], and the
+    comparisons made; all others are unfinished if these are more than ``looks``.
     """
-    many = np.zeros(len(first), dtype=np.int64)
+    numbers, many = (np.zeros(len(first), dtype=np.int64) for _ in range(2))
     known = np.zeros(len(codes), dtype=np.bool_)
-    found, total, looked, group = [np.empty(0, dtype=np.int32)], 0, 0, 0
-    while group < len(first) and looked <= looks:
-        between()
-        rows, more, made, group = _covered(
-            *(codes, weights, first, last, trees, nodes, classes, labels),
-            *(max(most - total, 0), looks - looked, group, many, known),
-        )
-        total, looked = total + more, looked + made
-        found.append(rows.copy())
-    return np.concatenate(found if total <= most else found[:1]), many, known, looked
+    ends = [len(first) * (at + 1) // STRETCHES for at in range(STRETCHES)]
+    at, total, looked = [0, *ends[:-1]], 0, 0
+    found: list[list[Any]] = [[] for _ in ends]
+    while looked <= looks and (left := [s for s, end in enumerate(ends) if at[s] < end]):
+        shared = (codes, weights, first, last, trees, nodes, classes, labels)
+        allowed = (max(most - total, 0), looks - looked)
+        jobs = [(*shared, *allowed, at[s], ends[s], (numbers, many, known)) for s in left]
+        done = runner.map(_covered, jobs, [len(codes) + ends[s] - at[s] for s in left])
+        for s, (rows, more, made, group) in zip(left, done, strict=True):
+            total, looked, at[s] = total + more, looked + made, group
+            found[s].append(rows.copy())
+    rows = [np.empty(0, dtype=np.int32), *chain.from_iterable(found)]
+    listed = np.concatenate(rows if total <= most else rows[:1])
+    return listed, numbers, many, known, looked
 
 
 @kernel
-def number_groups(numbers, classes, latest, values, owners, sizes, count):
+def number_groups(numbers, classes, weights, latest, values, owners, sizes, count):
     """Return the group of each row, int32[m], new ones numbered from ``count``, and the new count.
 
-    numbers: int32[m], below v, of kept values; classes: int32[m], ascending over all calls. latest:
-    int32[v], the last group of each number, -1 where it has none. values, owners: int32[count + m
-    or more], number and class of each group; sizes: int64[…], its rows. All four are changed in
-    place.
+    numbers: int32[m], below v, of kept values; classes: int32[m], ascending over all calls;
+    weights: int32[m], how many rows each stands for. latest: int32[v], the last group of each
+    number, -1 where it has none. values, owners: int32[count + m or more], number and class of each
+    group; sizes: int64[…], its rows. The last four are changed in place.
     """
     group_of = np.empty(len(numbers), dtype=np.int32)
     for row in range(len(numbers)):
@@ -426,6 +495,6 @@ def number_groups(numbers, classes, latest, values, owners, sizes, count):
             latest[numbers[row]] = group
             values[group], owners[group], sizes[group] = numbers[row], classes[row], 0
             count += 1
-        sizes[group] += 1
+        sizes[group] += weights[row]
         group_of[row] = group
     return group_of, count

@@ -22,6 +22,7 @@ from anon_sql.core.parameters import (
     param,
 )
 from anon_sql.core.roles import fold
+from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, joined
 from anon_sql.measures.pair import Pair, PairColumns
 
@@ -94,7 +95,8 @@ def matches(population: Population, pair: Pair) -> tuple[Ints, bool]:
     codes, labels = codes_of(columns), labels_of(columns)
     classes = np.arange(len(labels[0]), dtype=np.int32)
     first, last = np.zeros(len(classes), np.int64), np.full(len(classes), len(codes))
-    _, found, known, _ = covered_rows(codes, population.counts, first, last, classes, labels)
+    asked = (codes, population.counts, first, last, classes, labels)
+    _, _, found, known, _ = covered_rows(*asked, Workers(NAME))
     return found, bool(known.all())
 
 

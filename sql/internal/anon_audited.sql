@@ -119,6 +119,7 @@ __anon_whole_of AS (
     SELECT system.main.struct_pack(
         distinct_values := __anon_values, ascends := __anon_ascends, looks := __anon_looks,
         paths := __anon_path_rows,
+        threads := system.main.current_setting('threads'),
         time_zone := system.main.current_setting('TimeZone')) AS __anon_whole
     FROM
         __anon_valued, __anon_ascending, __anon_looked_at, __anon_path_rows(__anon_hierarchy)

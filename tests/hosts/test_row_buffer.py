@@ -7,11 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from anon_sql.audit import reading
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
+from anon_sql.hosts.duckdb.functions import audit as functions
 from anon_sql.hosts.duckdb.rows import Statement
 from anon_sql.pipeline.request import Request
 from tests.sentence import fails
@@ -163,6 +165,25 @@ def test_an_audit_of_more_rows_than_fit_into_memory(con, monkeypatch):
         "audit: the rows must fit into memory, got more than 4,999 of one table; "
         "run it where more memory is free"
     )
+
+
+def test_equal_rows_together_and_apart_are_audited_alike(con, monkeypatch):
+    """The first rows are different, and later ones are not; labels, values and rows are wrong."""
+    con.execute(
+        "SET threads = 1; CREATE TABLE t AS SELECT if(i < 3000, i, i % 9)::INTEGER AS n, "
+        "'w' || if(i < 3000, i % 90, i % 3) AS w, 's' || hash(i) % 3 AS s FROM range(20000) r(i); "
+        "CREATE TABLE r AS FROM anonymize('t', k := 5, qids := ['n', 'w'], keep := ['s']); "
+        "UPDATE r SET n = '[0, 1]' WHERE rowid % 97 = 0; UPDATE r SET s = 's1' WHERE rowid < 90; "
+        "DELETE FROM r WHERE rowid % 1000 = 5"
+    )
+    one = "FROM audit('t', 'r', 5, l := 2, t := .3, qids := ['n', 'w'], sensitive := ['s'])"
+    together = con.sql(one).fetchall()
+    assert sum(row[3] is False for row in together) > 4
+    monkeypatch.setattr(reading, "SOME", 1)
+    assert con.sql(one).fetchall() == together
+    for name, side in (("RawRows", RawRows), ("ReleasedRows", ReleasedRows)):
+        monkeypatch.setattr(functions, name, lambda _, side=side: side(False))
+    assert con.sql(one).fetchall() == together
 
 
 @pytest.mark.parametrize("side", [RawRows, ReleasedRows])

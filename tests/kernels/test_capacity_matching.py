@@ -1,4 +1,4 @@
-"""Rows to slots that take several, against a plain search for augmenting paths."""
+"""Rows to slots that take several, each row apart or equal ones together, against a plain search."""
 
 import numpy as np
 import pytest
@@ -25,10 +25,11 @@ def plain(choices, capacity):
     return sum(place(row, set()) for row in range(len(choices)))
 
 
-def call(choices, capacity, steps=10**6):
+def call(choices, capacity, weights=None, steps=10**6):
     ends = np.cumsum([0, *map(len, choices)]).astype(np.int64)
     slots = np.array([slot for row in choices for slot in row], dtype=np.int32)
-    return matched(ends, slots, np.array(capacity, dtype=np.int64), steps, lambda: None)
+    many = np.array([1] * len(choices) if weights is None else weights, dtype=np.int64)
+    return matched(ends, slots, many, np.array(capacity, dtype=np.int64), steps, lambda: None)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -41,6 +42,10 @@ def test_as_many_as_the_plain_search(seed):
         for _ in range(rows)
     ]
     assert call(choices, capacity) == plain(choices, capacity)
+    weights = rng.integers(1, 5, rows).tolist()
+    apart = [row for row, many in zip(choices, weights, strict=True) for _ in range(many)]
+    room = [3 * many for many in capacity]
+    assert call(choices, room, weights) == plain(apart, room)
 
 
 def test_rows_move_on_along_a_chain():

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_sql.core.labels.reading import ALL, covered_rows
+from anon_sql.core.running import Workers
 from anon_sql.kernels.matching import LEAST, arrange
 from tests.drawing import examples
 
@@ -50,24 +51,24 @@ def test_as_plain_comparisons(seed, many, values, listed):
     raw, of = np.sort(rng.integers(0, 4, many)), np.sort(rng.integers(0, 6, 9))
     classes = rng.integers(0, 6, 9, dtype=np.int32)
     first, last = (np.searchsorted(raw, of, side) for side in ("left", "right"))
-    asked = weights, first, last, classes, given
-    found, heavy, known, looks = covered_rows(codes.copy(), *asked, listed=listed)
+    asked = weights, first, last, classes, given, Workers("audit", 2)
+    found, counts, heavy, known, looks = covered_rows(codes.copy(), *asked, listed=listed)
     expected = [
         [row for row in range(a, b) if covers(codes[row], at, given)]
         for a, b, at in zip(first, last, classes, strict=True)
     ]
     assert heavy.tolist() == [int(weights[rows].sum()) for rows in expected]
     assert set(np.flatnonzero(known)) == {row for each in expected for row in each}
-    counts = [len(each) for each in expected]
+    assert counts.tolist() == [len(each) for each in expected]
     if sum(counts) <= listed:
         parts = np.split(found, np.cumsum(counts)[:-1])
         assert [sorted(part.tolist()) for part in parts] == expected
     else:
         assert len(found) == 0
     again = covered_rows(codes.copy(), *asked, looks=looks)
-    assert again[3] == looks
-    assert again[1].tolist() == heavy.tolist()
-    assert covered_rows(codes.copy(), *asked, looks=looks - 1)[3] > looks - 1
+    assert again[4] == looks
+    assert again[2].tolist() == heavy.tolist()
+    assert covered_rows(codes.copy(), *asked, looks=looks - 1)[4] > looks - 1
 
 
 @given(
@@ -115,7 +116,8 @@ def test_few_comparisons_find_the_rows_of_narrow_labels():
     given = (low, low + np.int32(9), none, none, np.zeros(0, np.int64))
     ends = np.zeros(500, np.int64), np.full(500, len(codes))
     asked = codes, np.ones(len(codes), np.int64), *ends, np.arange(500, dtype=np.int32), given
+    asked = *asked, Workers("audit", 2)
     inside = [((codes >= a) & (codes <= a + 9)).all(axis=1).sum() for a in low]
     found = covered_rows(*asked, looks=ALL)
-    assert found[1].tolist() == inside
-    assert found[3] < len(codes) * 500 / 100
+    assert found[2].tolist() == inside
+    assert found[4] < len(codes) * 500 / 100

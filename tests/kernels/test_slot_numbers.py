@@ -20,15 +20,18 @@ def test_as_a_dictionary(seed):
         known.setdefault(pair, len(known))
         for pair in zip(numbers.tolist(), classes.tolist(), strict=True)
     ]
+    weights = draw.integers(1, 5, 200, dtype=np.int32)
     latest, sizes = np.full(4, -1, np.int32), np.empty(200, np.int64)
     values, owners = np.empty(200, np.int32), np.empty(200, np.int32)
     found, count = [], 0
     for first in range(0, 200, 25):
         some = slice(first, first + 25)
         slots, count = number_groups(
-            numbers[some], classes[some], latest, values, owners, sizes, count
+            numbers[some], classes[some], weights[some], latest, values, owners, sizes, count
         )
         found += slots.tolist()
     assert found == wanted
     assert list(zip(values[:count].tolist(), owners[:count].tolist(), strict=True)) == list(known)
-    assert sizes[:count].tolist() == [wanted.count(slot) for slot in range(count)]
+    assert sizes[:count].tolist() == [
+        sum(weights[row] for row, own in enumerate(wanted) if own == slot) for slot in range(count)
+    ]

@@ -11,6 +11,7 @@ from hypothesis import given
 from anon_sql.audit import persons as comparing
 from anon_sql.audit.persons import Counted, sources, unmatched
 from anon_sql.core.labels.reading import ALL
+from anon_sql.core.running import Workers
 
 CLASSES = 6
 
@@ -36,11 +37,13 @@ def hashes(kept):
 def counted(raw, released, rows, with_released=True):
     found = Counted(with_released)
     for first in range(0, len(raw), rows):
-        found.add_raw(hashes([row[0] for row in raw[first : first + rows]]))
+        some = raw[first : first + rows]
+        found.add_raw(hashes([row[0] for row in some]), np.ones(len(some), np.int32))
     for first in range(0, len(released), rows):
         some = released[first : first + rows]
         classes = np.array([own for own, _ in some], dtype=np.int32)
-        found.add_released(hashes([kept for _, kept in some]), classes)
+        weights = np.ones(len(some), np.int32)
+        found.add_released(hashes([kept for _, kept in some]), classes, weights)
     return found
 
 
@@ -112,7 +115,7 @@ def test_sources(table, rows):
     groups, total = counted(raw, released, 50).groups(), sum(map(len, wanted))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparing, "ROWS", rows)
-        found = sources(groups, lambda some: codes[some], labels, ALL)
+        found = sources(groups, lambda some: codes[some], labels, ALL, Workers("audit"))
         assert [set(found.rows[a:b].tolist()) for a, b in pairwise(found.ends)] == wanted
         assert found.many.tolist() == [len(each) for each in wanted]
         assert found.uncovered == len(raw) - len(set().union(*wanted))
@@ -120,7 +123,7 @@ def test_sources(table, rows):
         assert unmatched(groups, found) == len(released) - matched
         for most in (total, total - 1):
             patch.setattr(comparing, "LISTED", most)
-            few = sources(groups, lambda some: codes[some], labels, ALL)
+            few = sources(groups, lambda some: codes[some], labels, ALL, Workers("audit"))
             assert (few.rows is None) == (total > most)
             assert few.many.tolist() == found.many.tolist()
             assert few.uncovered == found.uncovered

@@ -28,6 +28,7 @@ from anon_sql.core.labels import grammar
 from anon_sql.core.labels.grammar import End, read_ends
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
 from anon_sql.core.printing import printed
+from anon_sql.core.running import Workers
 
 Bools = npt.NDArray[np.bool_]
 
@@ -423,10 +424,11 @@ def covered_rows(
     last: Ints,
     classes: Whole,
     labels: tuple[Ints, ...],
+    workers: Workers,
     *,
     listed: int = 0,
     looks: int = ALL,
-) -> tuple[Whole, Ints, Bools, int]:
+) -> tuple[Whole, Ints, Ints, Bools, int]:
     """Return the rows first … last - 1 that a label of a class covers, for m ranges and classes.
 
     codes: int32[n, d], of ``ranked`` columns, in another order afterwards; weights: int64[n].
@@ -451,10 +453,10 @@ def covered_rows(
         trees[head] = start, kernels.matching.arrange(codes[own], rows[own], *tree)
     of = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))  # ranges that are equal
     trees = np.where((size > 2 * kernels.matching.LEAST)[:, None], trees[of], (-1, 1))
-    found, many, known, looked = kernels.matching.covered(
+    found, numbers, many, known, looked = kernels.matching.covered(
         *(codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks),
-        stopping.check,
+        workers,
     )
     covered = np.empty_like(known)
     covered[rows] = known
-    return rows[found], many, covered, looked
+    return rows[found], numbers, many, covered, looked

@@ -205,8 +205,19 @@ def _sorted(files: Iterable[Path], number: int) -> pa.Table:
     """Return the rows of a slice in their order."""
     found = one_table([_slice(file, number) for file in files])
     classes, rows = _row_hashes(found)
-    order = kernels.orders.by_hash(rows)
-    return found.take(pa.array(order[kernels.orders.by_hash(classes[order])]))
+    begins = _begins(classes)  # the rows of a class follow each other in each file
+    many = np.diff(begins, append=len(classes))
+    runs = kernels.orders.by_hash(classes[begins])
+    begins, many = begins[runs], many[runs]
+    ends = np.cumsum(many)
+    order = (np.repeat(begins - ends + many, many) + np.arange(len(classes))).astype(np.int32)
+    starts = np.append(_begins(classes[order]), len(classes))
+    return found.take(pa.array(kernels.hashing.arrange(order, starts, rows)))
+
+
+def _begins(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return the rows whose hash differs from that of the row before, the first row included."""
+    return np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
 
 
 def _row_hashes(found: pa.Table) -> list[npt.NDArray[np.uint64]]:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.audit.audit import audit
-from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, Marks, audit_request
+from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
 from anon_sql.audit.reading import RawRows, ReleasedRows
 from anon_sql.core import stopping
@@ -41,8 +41,20 @@ class _Reading(buffer.Buffered):
 
     request: AuditRequest
     most: int
-    raw: RawRows = field(default_factory=RawRows)
-    released: ReleasedRows = field(default_factory=ReleasedRows)
+    compared: frozenset[str] = field(init=False)
+    raw: RawRows = field(init=False)
+    released: ReleasedRows = field(init=False)
+
+    def __post_init__(self) -> None:
+        asked = self.request
+        names = (*asked.shared, *asked.added, *([] if asked.entity is None else [asked.entity]))
+        self.compared = frozenset(map(fold, names))
+        self.forget()
+
+    def forget(self) -> None:
+        """Hold no rows. Those of persons are not counted together."""
+        together = self.request.entity is None
+        self.raw, self.released = RawRows(together), ReleasedRows(together)
 
 
 @udf("BIGINT", volatile=True, owned=True)
@@ -74,9 +86,9 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
         reading: _Reading = buffer.buffered(first(numbers))
         stopping.check(AUDIT)
         side = reading.released if first(released) else reading.raw
-        _add(side, one_array(rows))
-        if side.rows > reading.most:
-            reading.raw, reading.released = RawRows(), ReleasedRows()
+        _add(reading, side, one_array(rows))
+        if side.held > reading.most:
+            reading.forget()
             raise AnonError(
                 AUDIT,
                 "the rows must fit into memory",
@@ -86,19 +98,15 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     return pa.array(np.zeros(len(rows), np.bool_))
 
 
-def _add(side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
+def _add(reading: _Reading, side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
+    """Hold rows of one relation: of the other columns those that both have or the release adds."""
     names = [field.name for field in rows.type]
     columns = dict(zip(names, map(plain, rows.flatten()), strict=True))
     values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
-    hashes = {name: _hashes(column) for name, column in named(columns, _MARK).items()}
-    own = {name: hashes.pop(_QUASI + name) for name in values}
-    side.add(len(rows), values, own, {n: v for n, v in hashes.items() if not n.startswith(HELPER)})
-
-
-def _hashes(column: pa.Array) -> Marks:
-    """Return a copy, since others of the rows would be held with it."""
-    marks: Marks = np.array(integers(column), dtype=np.uint64)
-    return marks
+    marks = named(columns, _MARK)
+    own = {name: integers(marks.pop(_QUASI + name)) for name in values}
+    others = {n: integers(mark) for n, mark in marks.items() if fold(n) in reading.compared}
+    side.add(len(rows), values, own, others)
 
 
 @udf(sql_type(_AUDIT_ROWS), volatile=True)
@@ -115,8 +123,8 @@ def findings(
                 f"{side.rows} read of {rows}",
                 "please report this",
             )
-    _add(reading.raw, pa.array([], raw_row.type))  # where there are no rows
-    _add(reading.released, pa.array([], released_row.type))
+    _add(reading, reading.raw, pa.array([], raw_row.type))  # where there are no rows
+    _add(reading, reading.released, pa.array([], released_row.type))
     request, fields = reading.request, _fields(wholes)
     distinct = columns_of(fields["distinct_values"])
     require_bound(AUDIT, list(request.values), list(distinct))
@@ -128,6 +136,7 @@ def findings(
             reading.raw.raw(first(fields["ascends"]), distinct),
             reading.released.released(views),
             rows_of(paths, {**request.types, **request.values}, zone),
+            first(fields["threads"]),
         )
     )
 
