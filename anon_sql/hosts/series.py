@@ -58,10 +58,12 @@ class InSeries:
 
     def step(self, con: duckdb.DuckDBPyConnection) -> None:
         """Write the next state in place of the last one; make it where there is none."""
-        name = ".".join(map(quote, split(self.series)))
-        con.execute(f"CREATE TABLE IF NOT EXISTS {name} ({_COLUMNS})")
+        parts = split(self.series)
+        name = ".".join(map(quote, parts))
+        table = "TEMP TABLE" if parts[0] == "temp" else "TABLE"
+        con.execute(f"CREATE {table} IF NOT EXISTS {name} ({_COLUMNS})")
         call = _call(NAME, f"{literal(self.tbl)}, {literal(self.series)}", self._next)
-        con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM {call}", self._next)
+        con.execute(f"CREATE OR REPLACE {table} {name} AS FROM {call}", self._next)
 
     @property
     def select(self) -> tuple[str, dict[str, Any]]:

@@ -6,10 +6,10 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps.cli.series import SeriesFile
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import RED, verdict
 from anon_sql.audit.series import PROPERTIES
+from anon_sql.hosts.series_file import SeriesFile
 from tests.command import run
 from tests.series.months import KEY, make_month
 
@@ -101,7 +101,7 @@ def test_a_property_that_fails_is_red(recipe, tmp_path):
             f"CREATE TABLE released AS SELECT * REPLACE (ward::BOOLEAN AS ward) FROM "
             f"read_csv('{tmp_path}/may.csv', all_varchar = true)"
         )
-        SeriesFile(tmp_path / "state" / "series.duckdb").load(con)
+        SeriesFile(tmp_path / "state" / "series.duckdb").load(con, "verify")
         request = {
             "qids": ["age", "city"],
             "sensitive": ["illness"],

@@ -31,10 +31,18 @@ from anon_sql.apps.cli.earlier import (
     whole_tuple,
 )
 from anon_sql.apps.cli.linked import release_by_recipe, release_root
-from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
+from anon_sql.apps.cli.output import (
+    Entering,
+    Output,
+    ReleasedRelation,
+    in_table,
+    read_source,
+    say_manifest,
+    split,
+)
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
-from anon_sql.apps.cli.series import named, say_series, state_of
+from anon_sql.apps.cli.series import entering, say_series, state_of
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
@@ -233,7 +241,7 @@ def release(
             call |= read_like(con, like)
             in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
             released = (
-                state.release(con, name, call)
+                ReleasedRelation(state.release(con, name, call), ["FROM released"])
                 if state
                 else stack.enter_context(in_table(con, name, call, output.target, in_parts))
             )
@@ -258,7 +266,7 @@ def release(
                     con,
                     ("raw", in_types_of_raw(con, "written", compared)),
                     name,
-                    {**required, **stated, **named(state)},
+                    {**required, **stated, **(state.named if state else {})},
                     roles,
                     trees,
                     earlier,
@@ -268,9 +276,9 @@ def release(
                 con,
                 released,
                 describe,
-                partial(enter, con, output.target.name, ledger_key)
+                Entering(partial(enter, con, output.target.name, ledger_key))
                 if ledger
-                else partial(state.save, con)
+                else entering(con, state, output.target)
                 if state
                 else None,
             )
