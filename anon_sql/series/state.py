@@ -114,7 +114,7 @@ class State:
                 function,
                 Parameter("series") + " must be the state that series_next made of this table",
                 "persons or values that differ",
-                "call series_next first",
+                "call series_next first; a file of an earlier release needs the state of its time",
             )
 
     def enter(self, persons: Persons, cohorts: Cohorts) -> None:

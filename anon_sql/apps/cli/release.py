@@ -283,7 +283,7 @@ def release(
                 else None,
             )
             console.say(f"{out}: {name}, k = {required['k']}, from {source}")
-            console.show_measures(measured)
+            console.show_measures({n: v for n, v in measured.items() if n != "rows" or not state})
             say_series(con, state, together)
             _warn(noticed, roles["qids"], (singled_out, *again))
             if made and with_manifest:
