@@ -219,8 +219,8 @@ def _companions(fits: _Fits, size: Ints, least: int) -> Property:
         )
     else:
         meaning = (
-            f"Bound: each of {many(persons, 'person')} shares all classes of all releases with "
-            f"persons of at least l = {least} values."
+            f"Bound: each of {many(persons, 'person')} shares all classes of all releases of the "
+            f"series with persons of at least l = {least} values."
         )
     found = below / persons if persons else 0.0
     return Property("companions", 0, found, not below, meaning, None)

@@ -157,7 +157,7 @@ def release(
 
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
+    with console.one_sentence(STOPPED, spelling=_spelling(source, previous, series)):
         linking = {"link": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans}
         if is_recipe(source):
             _require_alone(
@@ -169,7 +169,7 @@ def release(
                 or recipient
                 or assumption
                 or root
-                or _changed(linking)
+                or _changed({**linking, "leavers": leavers, "series_key": series_key})
                 or (method, unique_share, regions, region_rows, written_as)
                 != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
             )
@@ -291,6 +291,12 @@ def release(
 
         with anon_sql.connect() as con, ExitStack() as stack:
             stoppable(con, showing("release", progress, partial(make, con, stack)))
+
+
+def _spelling(source: Path, previous: Sequence[Path], series: Path | None) -> Options:
+    """Return how errors name options; a key is that of a series or a ledger, or in the recipe."""
+    key = "series_key" if series else "key" if is_recipe(source) else "ledger_key"
+    return Options(release, earlier_files(previous), key)
 
 
 def _require_options(

@@ -82,7 +82,7 @@ def report(
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
-    with console.one_sentence(spelling=Options(report)):
+    with console.one_sentence(spelling=Options(report, key="series_key" if series else "key")):
         options.check_page("report", output, overwrite, f".{format_.value}")
         if (linked := _linked(released)) is not None:
             others = (

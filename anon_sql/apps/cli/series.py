@@ -11,6 +11,7 @@ from anon_sql.apps.cli.earlier import Together
 from anon_sql.apps.cli.output import Entering
 from anon_sql.errors import AnonError
 from anon_sql.hosts.series_file import STATE, SeriesFile, require_kept
+from anon_sql.series.next import KEY
 
 
 def state_of(
@@ -26,6 +27,9 @@ def state_of(
     name, that a release of a series cannot have.
     """
     if path is None:
+        if (key, leavers) != (KEY, "keep"):
+            got = "--series-key" if key != KEY else "--leavers"
+            raise AnonError("release", f"{got} must come with --series", "none")
         return parameters, None
     for option, value in others.items():
         if value:

@@ -210,7 +210,8 @@ def verify(
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
-    with console.one_sentence(spelling=Options(verify, earlier_files(previous))):
+    key = "series_key" if series else "key"
+    with console.one_sentence(spelling=Options(verify, earlier_files(previous), key)):
         linked = is_linked(manifest.beside(released))
         if linked is not None:
             if hierarchy is not None or previous or (recipe and raw):
