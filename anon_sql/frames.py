@@ -664,8 +664,8 @@ def compare(
     entity: str | None = None, beta: float | None = None, delta: float | None = None,
     weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The measures and the time of several methods on one table, side by side. The methods run one
     after another on one copy of the table, and nothing is released.
@@ -707,6 +707,9 @@ def compare(
         as one value; None for none.
     drop: columns to leave out that identify nobody; None means the columns declared in
         comments.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
     Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
         suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as
         in utility); note (NULL, or the reason why there is no release and all measures are
@@ -733,8 +736,9 @@ def lattice(
     """The nodes of the generalization lattice that full_domain looks at: one row per combination
     of levels, with what it loses and whether it is legal.
 
-    All arguments but like as in full_domain: the same call lists the nodes of the same release.
-    Columns without a role are ignored.
+    All arguments but like and steps as in full_domain: the same call lists the nodes of the
+    same release. Columns without a role are ignored. Losses are those of the values that rows
+    are grouped by, so that steps, which labels show, are not taken.
     Returns: levels (MAP of column to level, 0 for the values themselves), loss (GCP, 0…1, of
         the node with its suppressed rows), suppressed (rows), classes (that are not
         suppressed), legal, best (true for the node that full_domain releases). The levels are
@@ -833,8 +837,9 @@ def anonymize_stats(
     """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
     only.
 
-    All arguments as in anonymize: the same call reports on the same release, unless a
-    time_limit ends a search.
+    All arguments but steps as in anonymize: the same call reports on the same release, unless a
+    time_limit ends a search. Losses are those of the values that rows are grouped by, so that
+    steps, which labels show, are not taken.
     Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly
         (rows that cost their class more than a suppressed row loses, before any is suppressed),
         suppressed (rows that are * in every quasi-identifier, shown or left out),

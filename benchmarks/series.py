@@ -1,4 +1,4 @@
-"""Measure series of releases: information loss, waiting persons, time and size of the state.
+"""Measure series of releases: information loss, waiting persons, times and size of the state.
 
 Months of 15,000 persons, of whom 20 % leave before each later month and as many come, against
 anonymize alone on the same months. Persons are those of Adult if the file is given, else generated:
@@ -113,8 +113,13 @@ def measure(file, months, l):  # noqa: E741
             f"CREATE OR REPLACE TABLE file AS FROM anonymize('people', k := {K}, {given}, "
             f"series := 'after', key := '{KEY}')"
         )
+        checked = (
+            f"CREATE OR REPLACE TABLE checks AS FROM audit('people', 'file', {K}, {given}, "
+            f"series := 'after', key := '{KEY}')"
+        )
         plain = seconds(con, alone)
         both = seconds(con, state) + seconds(con, made)
+        audit = seconds(con, checked)
         figures = con.execute(
             "SELECT waiting, former, largest_waiting_share FROM series_status('after') "
             "ORDER BY release DESC LIMIT 1"
@@ -128,7 +133,7 @@ def measure(file, months, l):  # noqa: E741
             f"l = {l}, release {month + 1}: GCP {one:.4f} against {other:.4f}, ratio "
             f"{one / other:.2f}; waiting {figures[0] / len(here):.1%}, of a leaf at most "
             f"{figures[2]:.2f}, without label {bare}; former {figures[1]}; {both:.2f} s against "
-            f"{plain:.2f} s, ratio {both / plain:.1f}; {size / len(here):.0f} bytes a person",
+            f"{plain:.2f} s, ratio {both / plain:.1f}; audit {audit:.2f} s; {size / len(here):.0f} bytes a person",
             flush=True,
         )
 

@@ -139,47 +139,61 @@ def _fits(
     """
     classes = len(columns[0].label_of)
     starts = np.searchsorted(rows.class_of, np.arange(classes + 1))
-    pairs = [_pairs(rows.unit, values) for values in rows.values[rows.held].T]
+    by_unit = np.argsort(rows.unit, kind="stable")
+    held, held_from = rows.held[by_unit], np.searchsorted(rows.unit[by_unit], np.arange(units + 1))
+    persons_of = np.bincount(unit_of, minlength=units + 1)
     size = np.bincount(unit_of[present], minlength=units + 1)[:units]
     somewhere, most = np.zeros(units, np.bool_), np.zeros(units, np.int64)
     persons, alone = np.zeros(classes, np.int64), np.zeros(len(unit_of), np.bool_)
     places: list[tuple[Ints, Ints, Ints]] = []
+    there = np.zeros(rows.count, np.int64)  # rows of the class by tuple
     for number in range(classes):
         stopping.check(NAME)
-        inside = np.ones(len(unit_of), np.bool_)
-        for column in columns:
-            inside &= _covers(column, int(column.label_of[number]))
-        tuples = rows.shown[starts[number] : starts[number + 1]]
-        there = _counts(tuples, rows.count)
-        alone |= inside & (there[rows.own] > 0)
-        covered = np.bincount(unit_of[~inside], minlength=units + 1)[:units] == 0
-        shows = there[rows.held] > 0
-        whole = covered & (np.bincount(rows.unit[~shows], minlength=units) == 0)
-        somewhere |= whole
-        persons[number] = size[whole].sum()
-        own = np.flatnonzero(there)
-        could = _counts(rows.held[whole[rows.unit]], rows.count)
-        places.append((own, could[own], there[own]))
-        values = [_counts(unit[np.unique(pair[shows])], units) for unit, pair in pairs]
-        most = np.where(covered, np.maximum(most, np.min(values, axis=0)), most)
+        inside = _inside(columns, number)
+        own, many_of = np.unique(
+            rows.shown[starts[number] : starts[number + 1]], return_counts=True
+        )
+        there[own] = many_of
+        alone[inside] |= there[rows.own[inside]] > 0
+        near, found = np.unique(unit_of[inside], return_counts=True)
+        covered = near[(found == persons_of[near]) & (near < units)]
+        length = held_from[covered + 1] - held_from[covered]
+        of = np.repeat(np.arange(len(covered)), length)
+        at = np.repeat(held_from[covered] - np.cumsum(length) + length, length) + np.arange(len(of))
+        tuples = held[at]
+        shows = there[tuples] > 0
+        whole = np.bincount(of[~shows], minlength=len(covered)) == 0
+        somewhere[covered[whole]] = True
+        persons[number] = size[covered[whole]].sum()
+        could = np.bincount(np.searchsorted(own, tuples[whole[of]]), minlength=len(own))
+        places.append((own, could, many_of))
+        for_each = [_distinct(of[shows], v, len(covered)) for v in rows.values[tuples[shows]].T]
+        most[covered] = np.maximum(most[covered], np.min(for_each, axis=0))
+        there[own] = 0
     joined = [np.concatenate([part[at] for part in places]) for at in range(3)]
     return _Fits(somewhere, most, persons, (joined[0], joined[1], joined[2]), alone)
 
 
-def _pairs(units: Ints, values: Ints) -> tuple[Ints, Ints]:
-    """Return the different pairs of a cohort and a value, and which of them each tuple has.
+def _inside(columns: Sequence[Coverage], number: int) -> Ints:
+    """Return which persons the labels of a class cover."""
+    first, *others = columns
+    found: Ints = np.flatnonzero(_covers(first, first.codes, int(first.label_of[number])))
+    for column in others:
+        found = found[_covers(column, column.codes[found], int(column.label_of[number]))]
+    return found
 
-    A pair is its cohort; units, values: of each tuple.
-    """
-    known, which = np.unique(np.column_stack([units, values]), axis=0, return_inverse=True)
-    return known[:, 0], which.reshape(-1)
+
+def _distinct(units: Ints, values: Ints, many_units: int) -> Ints:
+    """Return how many values each of so many units has."""
+    most = int(values.max(initial=0)) + 1
+    return np.bincount(np.unique(units * most + values) // most, minlength=many_units)
 
 
-def _covers(column: Coverage, label: int) -> Bools:
+def _covers(column: Coverage, codes: Ints, label: int) -> Bools:
     """Return which values of a column a label covers."""
-    inside = (column.codes >= column.low[label]) & (column.codes <= column.high[label])
+    inside = (codes >= column.low[label]) & (codes <= column.high[label])
     gaps = column.flat[column.start[label] : column.end[label]]
-    covered: Bools = inside & np.isin(column.codes, gaps) if len(gaps) else inside
+    covered: Bools = inside & np.isin(codes, gaps) if len(gaps) else inside
     return covered
 
 
@@ -219,8 +233,8 @@ def _companions(fits: _Fits, size: Ints, least: int) -> Property:
         )
     else:
         meaning = (
-            f"Bound: each of {many(persons, 'person')} shares all classes of all releases with "
-            f"persons of at least l = {least} values."
+            f"Bound: each of {many(persons, 'person')} shares all classes of all releases of the "
+            f"series with persons of at least l = {least} values."
         )
     found = below / persons if persons else 0.0
     return Property("companions", 0, found, not below, meaning, None)

@@ -49,7 +49,7 @@ _SERIES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("l", "leaf"), int),
     "waiting": (int, float),
 }
-_OF_SERIES = ("release", "verify")  # commands that take a recipe of a series
+_OF_SERIES = ("release", "verify", "report", "recipe")  # what takes a recipe of a series
 _MADE: dict[str, type | tuple[type, ...]] = {"anon_sql": str, "duckdb": str}
 _TABLES = (
     *(
@@ -282,7 +282,7 @@ def _series(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
     require_typed(function, "[series]", found, _SERIES)
     if found and function not in _OF_SERIES:
         rule = "the recipe must be one without [series]"
-        hint = "anon-sql release RECIPE OUT writes the state of a series with its release"
+        hint = "anon-sql release, and anon_sql.recipe in Python, write the state of a series"
         raise AnonError(function, rule, "one of a series", hint)
     if found:
         relative(function, "file in [series]", found.get("file"))

@@ -1,11 +1,12 @@
 """Release a table in a series: the next state, the release and its rows in one transaction."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
@@ -17,6 +18,7 @@ from anon_sql.series.next import NAME
 from anon_sql.series.release import require_cohorts
 
 _OF_STATE = ("l", "leaf", "waiting", "leavers")  # parameters that only the state takes
+_BEFORE = "__anon_series_before"
 _COLUMNS = "cohort BIGINT, person VARCHAR, tuple VARCHAR"
 
 
@@ -58,10 +60,29 @@ class InSeries:
 
     def step(self, con: duckdb.DuckDBPyConnection) -> None:
         """Write the next state in place of the last one; make it where there is none."""
-        name = ".".join(map(quote, split(self.series)))
-        con.execute(f"CREATE TABLE IF NOT EXISTS {name} ({_COLUMNS})")
+        parts = split(self.series)
+        name = ".".join(map(quote, parts))
+        table = "TEMP TABLE" if parts[0] == "temp" else "TABLE"
+        con.execute(f"CREATE {table} IF NOT EXISTS {name} ({_COLUMNS})")
         call = _call(NAME, f"{literal(self.tbl)}, {literal(self.series)}", self._next)
-        con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM {call}", self._next)
+        con.execute(f"CREATE OR REPLACE {table} {name} AS FROM {call}", self._next)
+
+    def state(self, con: duckdb.DuckDBPyConnection) -> pa.Table:
+        """Return the rows of the last state, none where there is none."""
+        try:
+            return con.sql(f"FROM query_table({literal(self.series)})").to_arrow_table()
+        except duckdb.CatalogException:
+            return pa.table({})
+
+    def put_back(self, con: duckdb.DuckDBPyConnection, before: pa.Table) -> None:
+        """Write a state that was the last one, or remove the one that had none before it."""
+        name = ".".join(map(quote, split(self.series)))
+        if not before.column_names:
+            con.execute(f"DROP TABLE IF EXISTS {name}")
+            return
+        con.register(_BEFORE, before)
+        con.execute(f"CREATE OR REPLACE TABLE {name} AS FROM {_BEFORE}")
+        con.unregister(_BEFORE)
 
     @property
     def select(self) -> tuple[str, dict[str, Any]]:
@@ -76,16 +97,24 @@ def _call(function: str, before: str, parameters: Mapping[str, Any]) -> str:
     return f"{function}({before}{''.join(f', {name} := ${name}' for name in parameters)})"
 
 
-@contextmanager
-def _one_transaction(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Run statements in one transaction: the caller's, if one is open."""
-    with nullcontext() if in_transaction(con) else transaction(con):
-        yield
-
-
 def release_in_series(con: duckdb.DuckDBPyConnection, call: InSeries, target: Target) -> int:
-    """Write the next state and its release; return the number of rows. An error writes neither."""
+    """Write the next state and its release; return the number of rows. An error writes neither.
+
+    The state is written before a file gets its name, so that no file is there without its state: in
+    a transaction of its own, or in the caller's, which the caller commits.
+    """
     call.check()
-    with as_raised(), _one_transaction(con):
-        call.step(con)
-        return target.write(*call.select)
+    own = not in_transaction(con)
+    before = None
+    try:
+        with as_raised(), target.opened() as write:
+            known = call.state(con) if own else None
+            with transaction(con) if own else nullcontext():
+                call.step(con)
+                rows = write(*call.select)
+            before = known
+    except BaseException:
+        if before is not None:
+            call.put_back(con, before)
+        raise
+    return rows

@@ -6,9 +6,9 @@ ranges are the DOUBLEs that the printed labels would be read as.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.writing import NULL_NODE, node_text, nodes_of
+from anon_sql.core.steps import Cut
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.measures.loss import node_height, node_loss, points, range_loss, set_height, set_loss
 from anon_sql.measures.utility import of_classes, of_heights, of_losses
@@ -38,25 +39,44 @@ Shown = tuple[  # of each class
 Grouped = tuple[npt.NDArray[np.int32], Ints]  # rows class by class, where each class starts
 
 
+class Span(NamedTuple):
+    """The ends of what labels show of n values, float64[n] as ``points``, and of their domain."""
+
+    low: Floats
+    high: Floats
+    least: float
+    most: float
+
+
 @dataclass(frozen=True)
 class Measured:
     """A table whose releases are measured.
 
-    types, lists: SQL types and values of its quasi-identifiers, by name.
+    types, lists: SQL types and values of its quasi-identifiers, by name. cuts: the steps of those
+    whose values are cut, which labels show.
     """
 
     table: QuasiTable
     types: Mapping[str, str]
     lists: Mapping[str, pa.Array]
+    cuts: Mapping[str, Cut] = field(default_factory=dict)
 
     @cached_property
-    def points(self) -> dict[str, Floats]:
-        """The values of each numeric column as ``points``, float64[n], rows as they came."""
-        return {
-            column.name: points(self.types[column.name], self.lists[column.name])
-            for column in self.table.columns
-            if isinstance(column, Numbers)
-        }
+    def points(self) -> dict[str, Span]:
+        """What labels show of each value of numeric columns, rows as they came."""
+        found = {}
+        for column in self.table.columns:
+            if isinstance(column, Numbers):
+                name = column.name
+                own = points(self.types[name], self.lists[name])
+                known = own[column.present]
+                least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+                low, high = (
+                    np.clip(points(self.types[name], end), least, most)
+                    for end in self.cuts.get(name, (self.lists[name],) * 2)
+                )
+                found[name] = Span(low, high, least, most)
+        return found
 
     def measures(
         self, classes: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32] | None, k: int
@@ -125,7 +145,7 @@ def _of_nodes(
 
 
 def _of_ranges(
-    column: Numbers, grouped: Grouped, halves: Floats, chosen: npt.NDArray[np.int32] | None
+    column: Numbers, grouped: Grouped, span: Span, chosen: npt.NDArray[np.int32] | None
 ) -> Shown:
     low, high, nulls = kernels.hashing.extremes(*grouped, column.keys, column.present)
     of_class = grammar.of_classes(chosen, *grouped)
@@ -134,9 +154,8 @@ def _of_ranges(
     ends = np.column_stack([empty, column.keys[low], column.keys[high]])
     ends[empty, 1:] = 0
     _, label = np.unique(ends, axis=0, return_inverse=True)
-    known = halves[column.present]
-    least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
-    loss = np.where(empty, 0.0, range_loss(halves[low], halves[high], least, most))
+    loss = range_loss(span.low[low], span.high[high], span.least, span.most)
+    loss = np.where(empty, 0.0, loss)
     return label.reshape(-1), ((nulls > 0) & ~empty) | (of_class == grammar.STARRED), loss, loss
 
 

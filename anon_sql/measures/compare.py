@@ -52,7 +52,7 @@ declare(
     "compare",
     *COMMON,
     Compared,
-    without=("k", "format", "suppressed", "steps"),
+    without=("k", "format", "suppressed"),
     notes={"weights": "They apply to gcp and to the methods that take weights."},
 )
 
@@ -67,8 +67,9 @@ def compare(
 
 def _measure(swept: SweptTable) -> Measure:
     """Return what measures the classes of a release as ``utility`` measures their labels."""
-    table = swept.prepared.table
-    measured = Measured(table, swept.request.quasi, swept.prepared.source.quasi)
+    rows = swept.prepared
+    table = rows.table
+    measured = Measured(table, swept.request.quasi, rows.source.quasi, rows.cuts)
     measured.points  # noqa: B018 - made before any clock starts
 
     def measure(trial: Trial) -> dict[str, Any]:

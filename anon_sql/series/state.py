@@ -114,7 +114,7 @@ class State:
                 function,
                 Parameter("series") + " must be the state that series_next made of this table",
                 "persons or values that differ",
-                "call series_next first",
+                "call series_next first; a file of an earlier release needs the state of its time",
             )
 
     def enter(self, persons: Persons, cohorts: Cohorts) -> None:
@@ -196,10 +196,10 @@ def read_state(
     Raises AnonError for a relation that is no state, that another version or key has made, or whose
     rows do not belong together.
     """
-    rule = Parameter("series", "state") + " must be a state that series_next has made"
+    rule = _named(function) + " must be a state that series_next has made"
     in_pandas = {**COLUMNS, "cohort": "DOUBLE"}  # as it holds whole numbers beside NULL
     if dict(types) not in (COLUMNS, in_pandas):
-        raise AnonError(function, rule, "a table with other columns", "write NULL for the first")
+        raise AnonError(function, rule, "a table with other columns", "a series begins without one")
     texts = {name: rows.field(name) for name in COLUMNS}
     cohort, person, tuple_ = (valid(own) for own in texts.values())
     if not (cohort | person | tuple_).any():
@@ -230,7 +230,56 @@ def read_state(
         raise AnonError(
             function, rule, "rows that do not belong together", "take an unchanged copy"
         )
+    names = {*head["columns"]["sensitive"], *head["columns"]["kept"]}
+    if not all(_is_tuple(text, names) for text in state.tuples["tuple"].unique().to_pylist()):
+        raise AnonError(function, rule, "rows that are none of its own", "take an unchanged copy")
     return state
+
+
+def _named(function: str) -> Parameter:
+    """Return the parameter of a function that names the state."""
+    return Parameter("series", "state") if function.startswith("series_") else Parameter("series")
+
+
+def _is_tuple(text: str, names: set[str]) -> bool:
+    """Return whether a text is JSON of a text or null for each column."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return False
+    return (
+        isinstance(found, dict)
+        and set(found) == names
+        and all(value is None or isinstance(value, str) for value in found.values())
+    )
+
+
+_HEAD: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("key_check", "present"), str),
+    **dict.fromkeys(("l", "leaf", "next"), int),
+    "waiting": (int, float),
+}
+_FIGURES: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("release", "cohorts", "present", "former", "waiting", "withheld"), int),
+    "made_at": str,
+    "largest_waiting_share": (int, float),
+}
+
+
+def _is_head(head: dict[str, Any]) -> bool:
+    """Return whether a head has what one of this version has."""
+    columns, releases = head.get("columns"), head.get("releases")
+    return (
+        _has(head, _HEAD)
+        and isinstance(columns, dict)
+        and _has(columns, dict.fromkeys(("sensitive", "kept", "entity"), dict))
+        and isinstance(releases, list)
+        and all(isinstance(each, dict) and _has(each, _FIGURES) for each in releases)
+    )
+
+
+def _has(found: dict[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> bool:
+    return all(isinstance(found.get(name), kind) for name, kind in kinds.items())
 
 
 def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, Any]:
@@ -242,6 +291,8 @@ def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, A
         raise AnonError(function, rule, "a first row that is none") from None
     if version != VERSION:
         raise AnonError(function, rule, "one of another version", "begin a new series")
+    if not _is_head(head):
+        raise AnonError(function, rule, "a first row that is none", "take an unchanged copy")
     if key is not None and head["key_check"] != key_check(key):
         keys = Parameter("key") + " must be the one that the series began with"
         raise AnonError(function, keys, "another")
@@ -267,7 +318,7 @@ def require_l(function: str, state: State, wanted: int | None) -> None:
     if wanted is not None and wanted != state.l:
         raise AnonError(
             function,
-            Parameter("l") + " must be that of the series, or NULL",
+            Parameter("l") + " must be that of the series, or left out",
             f"{wanted} instead of {state.l}",
             "leave " + Argument("l", wanted) + " out",
         )

@@ -8,7 +8,8 @@
 -- Returns: the columns of the source without the identifiers and those left out; quasi-identifiers are
 --   generalized.
 -- Errors: an unknown key, a column without a role, another schema or content, a database that is not
---   attached; those of the release function that the recipe names.
+--   attached, a series, whose state `anon-sql release` and `anon_sql.recipe` write; those of the
+--   release function that the recipe names.
 -- Example: SELECT * FROM anonymize_recipe('recipe.toml');
 CREATE OR REPLACE MACRO anonymize_recipe(path) AS TABLE
 FROM query(__anon_recipe_entries_statement(path));

@@ -286,8 +286,30 @@ def test_units_of_other_types(con):
     )
 
 
+@pytest.mark.parametrize("steps", [STEPS, "steps := MAP {'age': 7, 'born': 400}"])
+def test_compare_measures_the_labels_of_steps(people, steps):
+    call = CALL.replace("'age', ", "'age', 'weight', ")
+    people.execute("ALTER TABLE people ADD COLUMN weight DOUBLE")
+    people.execute("UPDATE people SET weight = 40 + hash(person_id) % 1000 / 13")
+    steps = steps.replace("}", ", 'weight': 2.5}")
+    for method in ("anonymize", "mondrian", "full_domain", "top_down"):
+        found = people.execute(
+            "SELECT suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss "
+            f"FROM compare('people', methods := ['{method}'], ks := [6], {call}, {steps})"
+        ).fetchall()
+        people.execute(
+            f"CREATE OR REPLACE TABLE safe AS FROM {method}('people', k := 6, {call}, {steps})"
+        )
+        by_labels = people.execute(
+            "SELECT suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss "
+            "FROM utility('people', 'safe', k := 6, "
+            "qids := ['age', 'weight', 'city', 'born', 'sex'])"
+        ).fetchall()
+        assert found[0] == pytest.approx(by_labels[0], rel=1e-12), method
+
+
 def test_functions_without_steps(people):
-    for call in ("sdka('people', ", "compare('people', ", "anonymize_stats('people', "):
+    for call in ("sdka('people', ", "lattice('people', ", "anonymize_stats('people', "):
         said = fails(people, f"FROM {call}qids := ['age'], steps := MAP {{'age': 5}})")
         assert "does not support the supplied arguments" in said
 

@@ -1,6 +1,8 @@
 """anon-sql release --series: the state lies in a DuckDB file."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -21,13 +23,17 @@ def month(con, tmp_path):
     return write
 
 
-def call(tmp_path, out, *more):
-    return run(
+def arguments(tmp_path, out, *more):
+    return [
         "release", str(tmp_path / "people.csv"), str(tmp_path / out),
         "--series", str(tmp_path / "series.duckdb"), "--series-key", KEY,
         "--quasi", "age,city", "--sensitive", "illness", "--keep", "ward", "--entity", "person",
         *more,
-    )  # fmt: skip
+    ]  # fmt: skip
+
+
+def call(tmp_path, out, *more):
+    return run(*arguments(tmp_path, out, *more))
 
 
 def releases(tmp_path):
@@ -58,6 +64,83 @@ def test_a_refused_release_leaves_the_state(tmp_path, month):
     assert "at least k = 5000" in found.output
     assert not (tmp_path / "june.csv").exists()
     assert releases(tmp_path) == [(1,)]
+
+
+def left(tmp_path):
+    """Return the tables in the file of the state, and the files beside it."""
+    with duckdb.connect(str(tmp_path / "series.duckdb")) as con:
+        tables = [name for (name,) in con.execute("SHOW TABLES").fetchall()]
+    return tables, sorted(path.name for path in tmp_path.iterdir())
+
+
+def test_a_file_that_cannot_get_its_name_leaves_the_state(tmp_path, month, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    for out, known in (("may.csv", []), ("june.csv", [(1,)])):
+        with monkeypatch.context() as patch:
+            patch.setattr("anon_sql.hosts.files.os.replace", refuse)
+            found = call(tmp_path, out, "--manifest")
+        assert found.exit_code == 1
+        assert "No space left on device" in found.output
+        assert releases(tmp_path) == known
+        assert out not in left(tmp_path)[1]
+        assert call(tmp_path, out, "--manifest").exit_code == 0
+        month(30, 230)
+    assert releases(tmp_path) == [(2,)]
+    assert left(tmp_path) == (
+        ["anon_series"],
+        *[[*("june.csv", "june.csv.anon.json", "may.csv", "may.csv.anon.json"),
+           *("people.csv", "series.duckdb")]],
+    )  # fmt: skip
+
+
+def killed(tmp_path, out, at):
+    """Release in a process that is killed where it would call a function of a module."""
+    text = f"""
+import os, sys, types
+from anon_sql.hosts import files, series_file
+files.os = types.SimpleNamespace(**vars(os))  # that of other modules stays
+{at} = lambda *_, **__: os._exit(9)
+from anon_sql.apps.main import main
+sys.argv = ["anon-sql", *{arguments(tmp_path, out)!r}]
+main()
+"""
+    folder = Path(__file__).parents[2]
+    command = [sys.executable, "-c", text]
+    made = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert made.returncode == 9, made.stderr
+
+
+@pytest.mark.slow
+def test_what_a_killed_command_leaves_is_settled_by_the_next_one(tmp_path, month):
+    assert call(tmp_path, "may.csv").exit_code == 0
+    month(30, 230)
+    killed(tmp_path, "june.csv", "files.os.replace")
+    assert releases(tmp_path) == [(2,)]
+    assert not (tmp_path / "june.csv").exists()
+    found = call(tmp_path, "june.csv")
+    assert found.exit_code == 0, found.output
+    assert "did not become" in found.output
+    assert "release 2 of the series" in found.output
+
+    month(60, 260)
+    killed(tmp_path, "july.csv", "series_file._settle")
+    assert (tmp_path / "july.csv").exists()
+    month(90, 290)
+    found = call(tmp_path, "august.csv")
+    assert "warning: the last release" not in found.output
+    assert "release 4 of the series" in found.output
+
+    month(120, 320)
+    killed(tmp_path, "september.csv", "files.os.replace")
+    (unfinished,) = tmp_path.glob(".anon-sql-*")
+    unfinished.unlink()  # or moved: somebody may have it
+    found = call(tmp_path, "september.csv")
+    assert "it counts as made, because somebody may have it" in found.output
+    assert "release 6 of the series" in found.output
+    assert left(tmp_path)[0] == ["anon_series"]
+    assert not list(tmp_path.glob(".*"))
 
 
 @pytest.mark.parametrize(

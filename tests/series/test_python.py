@@ -21,11 +21,12 @@ def released(con, into, **more):
 
 def test_months(con, tmp_path):
     make_month(con, 0, 200)
-    assert released(con, "may", l=2).rows == 200
+    released(con, "may", l=2)
     make_month(con, 30, 230)
     file = tmp_path / "june.parquet"
-    released(con, str(file))
+    found = released(con, str(file))
     figures = status(con)
+    assert (found.rows, found.suppressed) == (figures["present"] + figures["former"], 0)
     assert figures["release"] == 2
     assert con.execute("SELECT count(*) FROM read_parquet(?)", [str(file)]).fetchall() == [
         (figures["present"] + figures["former"],)
@@ -48,6 +49,26 @@ def test_a_release_that_fails_leaves_the_state_as_it_was(con):
     assert con.execute(
         "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'june'"
     ).fetchall() == [(0,)]
+
+
+def test_a_file_that_cannot_get_its_name_leaves_the_state(con, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    make_month(con, 0, 200)
+    for month in range(2):
+        with monkeypatch.context() as patch:
+            patch.setattr("anon_sql.hosts.files.os.replace", refuse)
+            with pytest.raises(OSError, match="No space left"):
+                released(con, str(tmp_path / f"{month}.csv"))
+        assert list(tmp_path.iterdir()) == [tmp_path / f"{n}.csv" for n in range(month)]
+        if month == 0:
+            assert con.execute("SHOW TABLES").fetchall() == [("people",)]
+        else:
+            assert status(con)["release"] == 1
+        released(con, str(tmp_path / f"{month}.csv"))
+        make_month(con, 30, 230)
+    assert status(con)["release"] == 2
 
 
 def test_the_first_release_that_fails_leaves_no_state(con):

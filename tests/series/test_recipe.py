@@ -6,10 +6,10 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps.cli.series import SeriesFile
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import RED, verdict
 from anon_sql.audit.series import PROPERTIES
+from anon_sql.hosts.series_file import SeriesFile
 from tests.command import run
 from tests.series.months import KEY, make_month
 
@@ -101,7 +101,7 @@ def test_a_property_that_fails_is_red(recipe, tmp_path):
             f"CREATE TABLE released AS SELECT * REPLACE (ward::BOOLEAN AS ward) FROM "
             f"read_csv('{tmp_path}/may.csv', all_varchar = true)"
         )
-        SeriesFile(tmp_path / "state" / "series.duckdb").load(con)
+        SeriesFile(tmp_path / "state" / "series.duckdb").load(con, "verify")
         request = {
             "qids": ["age", "city"],
             "sensitive": ["illness"],
@@ -154,13 +154,64 @@ def test_the_key_is_no_parameter_of_the_release(recipe, tmp_path):
     assert KEY not in text
 
 
-def test_a_report_is_refused(recipe, tmp_path):
+def test_a_report_counts_persons_and_rows_by_hand(recipe, tmp_path):
     assert said("release", recipe(), tmp_path / "may.csv")[0] == 0
-    for raw in ("people.csv", "r.toml"):
-        page = ("-o", tmp_path / "page.html")
-        code, text = said("report", tmp_path / raw, tmp_path / "may.csv", *page)
-        assert code == 1
-        assert "must not be one of a series, got one" in text or "one without [series]" in text
+    path = recipe(60, 660)
+    assert said("release", path, tmp_path / "june.csv")[0] == 0
+    state = tmp_path / "state" / "series.duckdb"
+    for at, raw in enumerate(("people.csv", "r.toml")):
+        given = ("--series", state, "--series-key", KEY) if raw == "people.csv" else ()
+        for form in ("json", "html"):
+            page = ("-o", tmp_path / f"{at}.{form}", "--format", form)
+            code, text = said("report", tmp_path / raw, tmp_path / "june.csv", *page, *given)
+            assert code == 0, text
+    told = [json.loads((tmp_path / f"{at}.json").read_text()) for at in (0, 1)]
+    assert KEY not in json.dumps(told)
+    with duckdb.connect(str(state)) as own:
+        persons, rows = own.execute(
+            "SELECT count(*) FILTER (person IS NOT NULL AND length(tuple) = 32), count(*) FILTER "
+            "(person IS NULL AND cohort IS NOT NULL) FROM anon_series"
+        ).fetchall()[0]
+        released = own.execute(f"SELECT count(*) FROM '{tmp_path}/june.csv'").fetchall()[0][0]
+    for each in told:
+        found = each["of_series"]
+        assert found["raw"] == 600 == found["present"] + found["waiting"] + found["withheld"]
+        assert found["released"] == rows == released == found["present"] + found["former"]
+        assert persons - found["present"] >= 0 < found["former"]  # those who left stay members
+        assert (found["release"], found["l"]) == (2, 2)
+        assert (each["utility"]["rows"], each["utility"]["released_rows"]) == (600, rows)
+        assert each["utility"]["suppressed"] == 0
+        assert set(each["risk"].values()) == {None}
+        assert each["risk_levels"] == each["query_errors"] == each["distributions"] == []
+        assert {c["property"]: c["passed"] for c in each["checks"]}.items() >= {
+            *dict.fromkeys(PROPERTIES, True).items()
+        }
+    assert told[0]["loss"] == told[1]["loss"]
+    made = json.loads((tmp_path / "june.csv.anon.json").read_text())
+    assert told[0]["utility"]["gcp"] == made["measures"]["gcp"]
+    page = " ".join((tmp_path / "1.html").read_text().split())
+    assert f"{found['former']} of former ones" in page
+    for sentence in ("Not measured by rows", "are not compared", "is followed by the next one"):
+        assert sentence in page
+
+
+def test_a_report_needs_the_state_of_its_release(recipe, tmp_path):
+    assert said("release", recipe(), tmp_path / "may.csv")[0] == 0
+    page = ("-o", tmp_path / "page.html")
+    code, text = said("report", tmp_path / "people.csv", tmp_path / "may.csv", *page)
+    assert (code, "on a release of a series needs its state, got none" in text) == (1, True)
+    path = recipe(60, 660)
+    assert said("release", path, tmp_path / "june.csv")[0] == 0
+    given = ("--series", tmp_path / "state" / "series.duckdb", "--series-key", KEY)
+    recipe()
+    code, text = said("report", tmp_path / "people.csv", tmp_path / "may.csv", *page, *given)
+    assert (code, "needs the state of its time" in text) == (1, True)
+    plain = ("--quasi", "age,city", "--keep", "ward,illness", "--identifier", "person")
+    raw, out = tmp_path / "people.csv", tmp_path / "plain.csv"
+    assert said("release", raw, out, *plain, "--manifest")[0] == 0
+    code, text = said("report", raw, out, *page, *given)
+    assert (code, "must come with a release of a series, got another" in text) == (1, True)
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_parts_are_refused(recipe, tmp_path):
@@ -170,9 +221,44 @@ def test_parts_are_refused(recipe, tmp_path):
         assert f"a release of a series must be one file, not made in parts, got {got}" in text
 
 
-def test_who_cannot_write_the_state_refuses_the_recipe(con, recipe):
+def counted(tmp_path):
+    """Return how many releases the state counts, and how many of its tables there are."""
+    with anon_sql.connect(str(tmp_path / "state" / "series.duckdb"), read_only=True) as con:
+        ((tables,),) = con.execute("SELECT count(*) FROM duckdb_tables()").fetchall()
+        return len(con.sql("FROM series_status('anon_series')").fetchall()), tables
+
+
+def test_python_releases_and_steps_the_state(recipe, tmp_path):
+    with anon_sql.connect() as con:
+        may = anon_sql.recipe(con, recipe()).fetchall()
+        assert counted(tmp_path) == (1, 1)
+        opened = SERIES.replace("[accepted]", "[stricter]\ngcp = { red = 0.001 }\n\n[accepted]")
+        with pytest.raises(anon_sql.AnonError, match="a release whose verdict is red"):
+            anon_sql.recipe(con, recipe(60, 660, opened))
+        assert counted(tmp_path) == (1, 1)
+        path = recipe(60, 660)
+        june = anon_sql.recipe(con, path)
+        assert counted(tmp_path) == (2, 1)
+        con.execute(f"ATTACH '{tmp_path}/state/series.duckdb' AS own (READ_ONLY)")
+        assert (
+            june.fetchall()
+            == con.execute(
+                f"FROM anonymize('{tmp_path}/people.csv', k := 5, series := 'own.anon_series', "
+                "qids := ['age', 'city'], sensitive := 'illness', keep := 'ward', "
+                f"identifiers := 'person', entity := 'person', key := '{KEY}')"
+            ).fetchall()
+        )
+        assert 580 < len(may) < 600
+        with pytest.raises(anon_sql.AnonError, match="close or detach what else has it open"):
+            anon_sql.recipe(con, path)
+        con.execute("DETACH own")
+        with pytest.raises(anon_sql.AnonError, match="must not be made in parts, got regions"):
+            anon_sql.recipe(con, recipe(60, 660, release="regions = 2\n"))
+        assert counted(tmp_path) == (2, 1)
+
+
+def test_a_statement_cannot_step_the_state(con, recipe):
     says = "the recipe must be one without .series.; got one of a series|got one of a series"
-    with pytest.raises(anon_sql.AnonError, match=says):
-        anon_sql.recipe(con, recipe())
-    with pytest.raises(duckdb.Error, match=says):
+    with pytest.raises(duckdb.Error, match=says) as raised:
         con.sql(f"FROM anonymize_recipe('{recipe()}')").fetchall()
+    assert "anon-sql release, and anon_sql.recipe in Python" in str(raised.value)

@@ -230,6 +230,30 @@ def test_exchanging_tuples_in_all_versions_changes_no_file(con):
             assert swapped(con, *pair, values="may_people") == before
 
 
+def under_labels(con, file):
+    """Return how many persons no label covers, and the largest share of persons under one label
+    alone who have none of its rows."""
+    con.execute(
+        f"""
+        CREATE OR REPLACE TABLE under AS
+        SELECT p.person, list({{'age': r.age, 'city': r.city}}) AS labels
+        FROM people p LEFT JOIN (SELECT DISTINCT age, city FROM {file}) r ON {COVERS}
+        GROUP BY p.person
+        """
+    )
+    ((none,),) = con.execute("SELECT count(*) FROM under WHERE labels[1].age IS NULL").fetchall()
+    ((share,),) = con.execute(
+        f"""
+        SELECT max(1 - rows / persons) FROM
+            (SELECT labels[1] AS label, count(*) AS persons FROM under
+             WHERE len(labels) = 1 GROUP BY ALL)
+        JOIN (SELECT {{'age': age, 'city': city}} AS label, count(*) AS rows FROM {file} GROUP BY ALL)
+        USING (label)
+        """
+    ).fetchall()
+    return none, share or 0
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_attackers_who_count_persons_under_labels_find_nobody_who_waits(con, seed):
     """By coverage: a person under no label waits. By counts: of persons under one label alone, all
@@ -244,31 +268,51 @@ def test_attackers_who_count_persons_under_labels_find_nobody_who_waits(con, see
         step(con, l)
         release(con, "file")
         waited += status(con)["waiting"]
-        con.execute(
-            f"""
-            CREATE OR REPLACE TABLE under AS
-            SELECT p.person, list({{'age': r.age, 'city': r.city}}) AS labels
-            FROM people p LEFT JOIN (SELECT DISTINCT age, city FROM file) r ON {COVERS}
-            GROUP BY p.person
-            """
-        )
-        none = con.execute("SELECT count(*) FROM under WHERE labels[1].age IS NULL").fetchall()
-        assert none == [(0,)]
-        shares = con.execute(
-            """
-            SELECT max(1 - rows / persons) FROM
-                (SELECT labels[1] AS label, count(*) AS persons FROM under
-                 WHERE len(labels) = 1 GROUP BY ALL)
-            JOIN (SELECT {'age': age, 'city': city} AS label, count(*) AS rows FROM file GROUP BY ALL)
-            USING (label)
-            """
-        ).fetchall()[0][0]
-        assert shares is None or shares < 1 / 2
+        none, share = under_labels(con, "file")
+        assert none == 0
+        assert share < 1 / 2
         con.execute("CREATE OR REPLACE TABLE gone AS FROM people")
         leaving = draw.randint(10, 40)
         con.execute(f"DELETE FROM gone WHERE person >= {first + leaving}")
         first, end = first + leaving, end + draw.randint(1, 40)
     assert l == 2 or waited > 0
+
+
+def test_they_find_who_is_left_out_of_a_plain_release(con):
+    """The control: labels that cover only the persons who are released."""
+    make_month(con, 0, 200)
+    con.execute("CREATE TABLE part AS SELECT * EXCLUDE person FROM people WHERE person % 9 > 0")
+    con.execute(
+        "CREATE TABLE file AS FROM anonymize('part', k := 5, qids := ['age', 'city'], "
+        "sensitive := 'illness', keep := 'ward')"
+    )
+    assert under_labels(con, "file")[0] > 0
+
+
+def found_in_several(con, least):
+    """Return how many persons of all three months the labels of all files leave too few values, and
+    how many rows more a value has in a month than in the one before, at most, in two months."""
+    values = " INTERSECT ".join(
+        f"SELECT r.illness FROM file_{m} r WHERE {COVERS}" for m in range(3)
+    )
+    ((below,),) = con.execute(
+        "SELECT count(*) FROM people_0 p SEMI JOIN people_1 USING (person) "
+        f"SEMI JOIN people_2 USING (person) WHERE (SELECT count(*) FROM ({values})) < {least}"
+    ).fetchall()
+    grown = []
+    for month in (1, 2):
+        ((most,),) = con.execute(
+            f"""
+            WITH grown AS (
+                SELECT illness, sum(n) AS n FROM (
+                    SELECT illness, count(*) AS n FROM file_{month} GROUP BY ALL UNION ALL
+                    SELECT illness, -count(*) FROM file_{month - 1} GROUP BY ALL)
+                GROUP BY ALL)
+            SELECT max(n) FROM grown
+            """
+        ).fetchall()
+        grown.append(most)
+    return below, grown
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -282,30 +326,29 @@ def test_attackers_who_compare_files_find_nobody(con, seed):
         con.execute(f"CREATE TABLE people_{month} AS FROM people")
         release(con, f"file_{month}")
         first += draw.randint(1, 40)
-    values = " INTERSECT ".join(
-        f"SELECT r.illness FROM file_{m} r WHERE {COVERS}" for m in range(3)
-    )
-    below = con.execute(
-        "SELECT count(*) FROM people_0 p SEMI JOIN people_1 USING (person) "
-        f"SEMI JOIN people_2 USING (person) WHERE (SELECT count(*) FROM ({values})) < {l}"
-    )
-    assert below.fetchall() == [(0,)]
-    for month in (1, 2):
-        changed = con.execute(
-            f"""
-            WITH grown AS (
-                SELECT illness, sum(n) AS n FROM (
-                    SELECT illness, count(*) AS n FROM file_{month} GROUP BY ALL UNION ALL
-                    SELECT illness, -count(*) FROM file_{month - 1} GROUP BY ALL)
-                GROUP BY ALL)
-            SELECT max(n) FROM grown
-            """
-        ).fetchall()[0][0]
+    below, grown = found_in_several(con, l)
+    assert below == 0
+    for month, most in enumerate(grown, 1):
         new = con.execute(
             f"SELECT count(*) FROM people_{month} ANTI JOIN people_{month - 1} USING (person)"
         ).fetchall()[0][0]
         waited = 200 - con.execute("FROM series_status('anon_series')").fetchall()[month - 1][3]
-        assert changed <= (new + waited) / l
+        assert most <= (new + waited) / l
+
+
+def test_they_find_persons_in_plain_releases(con):
+    """The control: the same months, each released alone; one person is new in each."""
+    for month in range(3):
+        make_month(con, 0, 200 + month)
+        con.execute(f"CREATE TABLE people_{month} AS FROM people")
+        con.execute(
+            f"CREATE TABLE file_{month} AS FROM rayden('people', k := 3, l := 2, qids := "
+            f"['age', 'city'], sensitive := 'illness', keep := 'ward', identifiers := 'person', "
+            f"seed := {month})"
+        )
+    below, grown = found_in_several(con, 3)
+    assert below > 0
+    assert grown == [1, 1]  # the value of the only newcomer
 
 
 def test_the_row_of_a_single_leaver_stays(con):

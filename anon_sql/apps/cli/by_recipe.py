@@ -25,7 +25,7 @@ from anon_sql.apps.cli.output import (
     split,
 )
 from anon_sql.apps.cli.progress import Shown, showing
-from anon_sql.apps.cli.series import SeriesFile, named, of_recipe, say_series
+from anon_sql.apps.cli.series import entering, recover, say_series
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
@@ -34,6 +34,7 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.series_file import SeriesFile, of_recipe
 
 IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
 
@@ -160,13 +161,14 @@ def write(
             con,
             ("raw", again),
             of.recipe.method,
-            {**of.required, **of.stated, **named(state)},
+            {**of.required, **of.stated, **(state.named if state else {})},
             of.roles,
             of.hierarchy,
         )
         return {**made, "recipe": {"sha256": of.recipe.sha256}}
 
-    made = output.write(con, released, describe, partial(state.save, con) if state else None)
+    entered = entering(con, state, output.target) if state else None
+    made = output.write(con, released, describe, entered)
     assert made is not None  # the output is stated
     return made
 
@@ -185,10 +187,11 @@ def release(
     stricter("release", recipe.stricter)
     output = Output(Path(out), means_folder(out), True)
     recipes.require_content("release", recipe)
+    state = of_recipe(recipe)
+    recover(state)
     in_database = recipe.table is not None
     output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=in_database)
     of = asked(recipe, in_files=output.in_files, resume=resume)
-    state = of_recipe(recipe)
     if state and (of.in_parts.wanted or output.in_files):
         rule = "a release of a series must be one file, not made in parts"
         raise AnonError("release", rule, "a folder" if output.in_files else "parts")
@@ -198,13 +201,15 @@ def release(
             con.execute("SET memory_limit = ?", [memory_limit])
         load(con, "release", recipe)
         released = (
-            state.release(con, recipe.method, of.call)
+            ReleasedRelation(state.release(con, recipe.method, of.call), ["FROM released"])
             if state
             else stack.enter_context(
                 in_table(con, recipe.method, of.call, output.target, of.in_parts)
             )
         )
-        found = judged(recipe, con, "release", {**requested(recipe), **named(state)})
+        found = judged(
+            recipe, con, "release", {**requested(recipe), **(state.named if state else {})}
+        )
         say_verdict(found)
         made = write(con, of, output, released, state)
         level = GREEN if found.level == GREEN else f"{AMBER}, accepted"

@@ -52,7 +52,7 @@ def cast_values(
 
 
 def require_labels(function: str, written: Mapping[str, Any] | None) -> None:
-    """Raise AnonError for a release of means or medians, or of a series."""
+    """Raise AnonError for a release of means or medians."""
     form = form_of(written)
     if form is not None:
         raise AnonError(
@@ -61,9 +61,6 @@ def require_labels(function: str, written: Mapping[str, Any] | None) -> None:
             f"one with --format {form}",
             "anon-sql verify, and audit() and value_loss() in SQL, read it",
         )
-    if written is not None and written["series"].get("cohorts"):
-        hint = "anon-sql verify --series checks it, and audit with series in SQL"
-        raise AnonError(function, "the release must not be one of a series", "one", hint)
 
 
 def read_earlier(

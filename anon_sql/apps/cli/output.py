@@ -1,7 +1,7 @@
 """Read the source of a release, make it, and write it with its manifest."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,18 @@ def in_table(
 
 
 @dataclass(frozen=True)
+class Entering:
+    """How a release is entered in a ledger or a series.
+
+    enter: takes the manifest and the file or folder, before it gets its name. around: is entered
+    before the release is written, and left after it got its name or failed to.
+    """
+
+    enter: Callable[[Mapping[str, Any], Path], None]
+    around: AbstractContextManager[None] = field(default_factory=nullcontext)
+
+
+@dataclass(frozen=True)
 class Output:
     """The argument OUT. in_files: whether it is a folder; stated: whether with a manifest."""
 
@@ -130,30 +142,32 @@ class Output:
         con: duckdb.DuckDBPyConnection,
         released: ReleasedRelation,
         describe: Callable[[], dict[str, Any]],
-        entered: Callable[[Mapping[str, Any], Path], None] | None,
+        entering: Entering | None,
     ) -> dict[str, Any] | None:
-        """Write the release, its manifest if it is to be stated, and its entry in a ledger.
+        """Write the release, its manifest if it is to be stated, and what is entered elsewhere.
 
-        describe: returns the manifest of ``raw`` and ``written``. entered: takes the manifest and
-        the file or folder, None without a ledger. Returns the manifest, None if nobody asks for it.
+        describe: returns the manifest of ``raw`` and ``written``. Returns the manifest, None if
+        nobody asks for it.
         """
         made = None
         with ExitStack() as written:
+            if entering:
+                written.enter_context(entering.around)
             if self.in_files:
                 temporary = written.enter_context(atomic_folder(self.target))
                 write_files(con, released.ordered, temporary, released.rows)
             else:
                 temporary = written.enter_context(atomic_file(self.target))
                 files.write(con, released.ordered[0], temporary, self.target)
-            if self.stated or entered:
+            if self.stated or entering:
                 files.read(con, temporary, "written", labels=True, named=self.target)
                 made = describe()
             if made and self.stated:
                 beside = written.enter_context(atomic_file(self.manifest))
                 manifest.write(made, temporary, beside)
             stopping.check("release")
-            if made and entered:
-                entered(made, temporary)
+            if made and entering:
+                entering.enter(made, temporary)
         return made
 
 

@@ -31,10 +31,18 @@ from anon_sql.apps.cli.earlier import (
     whole_tuple,
 )
 from anon_sql.apps.cli.linked import release_by_recipe, release_root
-from anon_sql.apps.cli.output import Output, in_table, read_source, say_manifest, split
+from anon_sql.apps.cli.output import (
+    Entering,
+    Output,
+    ReleasedRelation,
+    in_table,
+    read_source,
+    say_manifest,
+    split,
+)
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
-from anon_sql.apps.cli.series import named, say_series, state_of
+from anon_sql.apps.cli.series import entering, say_series, state_of
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
@@ -149,7 +157,7 @@ def release(
 
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED, spelling=Options(release, earlier_files(previous))):
+    with console.one_sentence(STOPPED, spelling=_spelling(source, previous, series)):
         linking = {"link": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans}
         if is_recipe(source):
             _require_alone(
@@ -161,7 +169,7 @@ def release(
                 or recipient
                 or assumption
                 or root
-                or _changed(linking)
+                or _changed({**linking, "leavers": leavers, "series_key": series_key})
                 or (method, unique_share, regions, region_rows, written_as)
                 != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
             )
@@ -233,7 +241,7 @@ def release(
             call |= read_like(con, like)
             in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
             released = (
-                state.release(con, name, call)
+                ReleasedRelation(state.release(con, name, call), ["FROM released"])
                 if state
                 else stack.enter_context(in_table(con, name, call, output.target, in_parts))
             )
@@ -258,7 +266,7 @@ def release(
                     con,
                     ("raw", in_types_of_raw(con, "written", compared)),
                     name,
-                    {**required, **stated, **named(state)},
+                    {**required, **stated, **(state.named if state else {})},
                     roles,
                     trees,
                     earlier,
@@ -268,14 +276,14 @@ def release(
                 con,
                 released,
                 describe,
-                partial(enter, con, output.target.name, ledger_key)
+                Entering(partial(enter, con, output.target.name, ledger_key))
                 if ledger
-                else partial(state.save, con)
+                else entering(con, state, output.target)
                 if state
                 else None,
             )
             console.say(f"{out}: {name}, k = {required['k']}, from {source}")
-            console.show_measures(measured)
+            console.show_measures({n: v for n, v in measured.items() if n != "rows" or not state})
             say_series(con, state, together)
             _warn(noticed, roles["qids"], (singled_out, *again))
             if made and with_manifest:
@@ -283,6 +291,12 @@ def release(
 
         with anon_sql.connect() as con, ExitStack() as stack:
             stoppable(con, showing("release", progress, partial(make, con, stack)))
+
+
+def _spelling(source: Path, previous: Sequence[Path], series: Path | None) -> Options:
+    """Return how errors name options; a key is that of a series or a ledger, or in the recipe."""
+    key = "series_key" if series else "key" if is_recipe(source) else "ledger_key"
+    return Options(release, earlier_files(previous), key)
 
 
 def _require_options(

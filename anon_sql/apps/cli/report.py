@@ -15,16 +15,19 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.earlier import require_labels
+from anon_sql.apps.cli.earlier import in_types_of_raw, require_labels, whole_tuple
 from anon_sql.apps.cli.linked import is_linked
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.verdict.of_recipe import judging, requested
+from anon_sql.core.names import quote
 from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest
+from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.series_file import SeriesFile, of_recipe
 
 Page = Annotated[
     Path, typer.Option("-o", "--output", help="File to write: .html, or .json with --format json.")
@@ -58,6 +61,8 @@ def report(
     show_sensitive: Annotated[
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
+    series: options.StateOfSeries = None,
+    series_key: options.SeriesKey = "env:ANON_KEY",
     written_as: Dialect,
     figures: Annotated[
         Path | None,
@@ -77,10 +82,13 @@ def report(
 
     Example: anon-sql report people.parquet safe.parquet -o report.html
     """
-    with console.one_sentence(spelling=Options(report)):
+    with console.one_sentence(spelling=Options(report, key="series_key" if series else "key")):
         options.check_page("report", output, overwrite, f".{format_.value}")
         if (linked := _linked(released)) is not None:
-            others = (parameters, unique_share is not None, purpose, recipient, assumption, figures)
+            others = (
+                *(parameters, unique_share is not None, purpose, recipient, assumption, figures),
+                series,
+            )
             _write(output, _of_linked(linked, released, raw, format_, any(others)))
             return
         recipe = recipes.read("report", raw) if recipes.is_recipe(raw) else None
@@ -92,6 +100,7 @@ def report(
             figure_files.check_folder("report", figures, overwrite)
         written = _written(released)
         require_labels("report", written)
+        state = _state(written, recipe, series, series_key)
         roles = {name: parameters.get(name, []) for name in manifest.ROLES}
         request: dict[str, Any] = {
             **{name: parameters.get(name) for name in manifest.REQUIRED},
@@ -103,12 +112,7 @@ def report(
             path = parameters.get("hierarchy")
             trees = options.read_hierarchy(con, "report", path, "hierarchy")
             if recipe is not None:
-                load(con, "report", recipe)
-                said = {n: v for n, v in recipe.statement.items() if n in manifest.STATEMENT}
-                base = {**said, **requested(recipe)}
-                trees = base["hierarchy"]
-                for each in (request, roles):
-                    each |= {n: base[n] for n in each if n in base and not each[n]}
+                trees = _by_recipe(con, recipe, request, roles)
             call = {**_merged(written, {**request, **roles}), "hierarchy": trees}
             if written and written["parameters"]["hierarchy"] and not trees:
                 rule = "a release made with a hierarchy needs it again"
@@ -120,7 +124,7 @@ def report(
                 raise AnonError("report", "RAW must have rows", "none")
             named = {name: call[name] for name in manifest.ROLES}
             options.name_rest(con, named, call["entity"])
-            call |= named
+            call |= named | _of_series(con, state, named)
             sources = facts.summary.Sources(raw, released, recipe, written_as, path)
             found = facts.gather(
                 con,
@@ -191,6 +195,58 @@ def _written(released: Path) -> dict[str, Any] | None:
         hint = f"remove it if {released.name} is what you want a report on"
         raise AnonError("report", "the manifest must be of RELEASED", f"'{path}'", hint)
     return written
+
+
+def _by_recipe(
+    con: duckdb.DuckDBPyConnection,
+    recipe: Recipe,
+    request: dict[str, Any],
+    roles: dict[str, Any],
+) -> str | None:
+    """Make ``raw``, put what a recipe says where nothing is asked, and return its hierarchies."""
+    load(con, "report", recipe)
+    said = {n: v for n, v in recipe.statement.items() if n in manifest.STATEMENT}
+    base = {**said, **requested(recipe)}
+    for each in (request, roles):
+        each |= {n: base[n] for n in each if n in base and not each[n]}
+    trees: str | None = base["hierarchy"]
+    return trees
+
+
+def _state(
+    written: Mapping[str, Any] | None, recipe: Recipe | None, series: Path | None, key: str
+) -> SeriesFile | None:
+    """Return the state of a series that an option or a recipe names.
+
+    Raises AnonError for a release of a series without its state, and for a state without one.
+    """
+    state = SeriesFile(series, key) if series else of_recipe(recipe) if recipe else None
+    if written is None:
+        return state
+    of_series = written["series"].get("cohorts") is not None
+    if of_series and state is None:
+        rule = "a report on a release of a series needs its state"
+        hint = "pass --series FILE, or the recipe in place of RAW"
+        raise AnonError("report", rule, "none", hint)
+    if state and not of_series:
+        rule = "--series, or a recipe of a series, must come with a release of a series"
+        raise AnonError("report", rule, "another, as its manifest says")
+    return state
+
+
+def _of_series(
+    con: duckdb.DuckDBPyConnection, state: SeriesFile | None, roles: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the parameters of ``audit`` that name the state.
+
+    Sensitive and kept columns of ``released`` get the types of ``raw``, as the state has them.
+    """
+    if state is None:
+        return {}
+    state.load(con, "report")
+    typed = in_types_of_raw(con, "released", whole_tuple(con, roles))
+    con.execute(f"CREATE TEMP TABLE released AS FROM {quote(typed)}")
+    return state.named
 
 
 def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,9 +28,17 @@ class Options(Spelling):
 
     has = frozenset()
 
-    def __init__(self, command: Callable[..., None], files: Mapping[str, Path] | None = None):
-        """command: the function that typer calls. files: that relations are read from, by name."""
-        self.command, self.files = command.__name__, files or {}
+    def __init__(
+        self,
+        command: Callable[..., None],
+        files: Mapping[str, Path] | None = None,
+        key: str = NAMED["key"],
+    ):
+        """command: the function that typer calls. files: that relations are read from, by name.
+
+        key: the argument of the command that sets a key.
+        """
+        self.command, self.files, self.named = command.__name__, files or {}, {**NAMED, "key": key}
         self.options = {
             name: "--" + name.rstrip("_").replace("_", "-")
             for name, parameter in signature(command).parameters.items()
@@ -56,7 +64,7 @@ class Options(Spelling):
         return super().relation(str(self.files.get(name, name)))
 
     def _option(self, name: str) -> str | None:
-        return self.options.get(NAMED.get(name, name))
+        return self.options.get(self.named.get(name, name))
 
 
 def argument(value: Any) -> str:

@@ -25,7 +25,6 @@ from anon_sql.apps.cli.earlier import (
 )
 from anon_sql.apps.cli.linked import checks_of, is_linked, source_of
 from anon_sql.apps.cli.progress import Progress, showing
-from anon_sql.apps.cli.series import SeriesFile, named, of_recipe
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY
@@ -37,6 +36,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.series_file import SeriesFile, of_recipe
 
 _WEIGHTED, _WIDER = "weighted_gcp", "wider labels"
 _TOGETHER = (*EARLIER, "composition")  # as manifests of earlier versions call an attack
@@ -210,7 +210,8 @@ def verify(
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
-    with console.one_sentence(spelling=Options(verify, earlier_files(previous))):
+    key = "series_key" if series else "key"
+    with console.one_sentence(spelling=Options(verify, earlier_files(previous), key)):
         linked = is_linked(manifest.beside(released))
         if linked is not None:
             if hierarchy is not None or previous or (recipe and raw):
@@ -334,8 +335,8 @@ def _checks(
     typed = in_types_of_raw(con, "released", compared)
     parameters = {**written["parameters"], **written["series"]}
     if state is not None:
-        state.load(con)
-        parameters |= named(state)
+        state.load(con, "verify")
+        parameters |= state.named
     made = manifest.make(
         con, ("raw", typed), written["method"], parameters, written["roles"], trees, earlier
     )

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
-from anon_sql.apps.report import distributions, recipient, summary
+from anon_sql.apps.report import distributions, of_series, recipient, summary
 from anon_sql.apps.report.distributions import correlations
 from anon_sql.apps.verdict.figures import SELECTIVITY, Drawn, measure, rows_of
 from anon_sql.apps.verdict.recommended import recommend
@@ -197,7 +197,8 @@ def gather(
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
     request: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
-    None where nothing is asked; purpose, recipient, assumptions. manifest: None without one.
+    None where nothing is asked; of a series its state and key; purpose, recipient, assumptions.
+    manifest: None without one.
     judging: what ``verdict`` takes besides, from a recipe. sources: what was read.
     """
     con.execute("SET TimeZone = 'UTC'")
@@ -205,6 +206,7 @@ def gather(
     arguments = {n: v for n, v in request.items() if v is not None and n not in STATEMENT}
     listed = _listed(arguments)
     k = 5 if request["k"] is None else request["k"]
+    state = request.get("series")
     checks: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     drawn = Drawn(con, request)
@@ -221,6 +223,7 @@ def gather(
     facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {
         "checks": checked,
+        "of_series": lambda: state and of_series.counts(con, state),
         "utility": lambda: rows_of(
             con, f"FROM utility('raw', 'released', k := $k, {_ROLES})", {**roles, "k": k}
         )[0],
@@ -249,6 +252,8 @@ def gather(
         ),
         "recipient": lambda: recipient.checks(con, request, sources.released.name),
     }
+    if state is not None:
+        sections |= of_series.sections(con, roles, k)
     with Progress("report", len(sections)) as progress:
         for name, found in sections.items():
             progress.note = name.replace("_", " ")
@@ -333,6 +338,7 @@ def described(
         "statement": {name: request[name] for name in STATEMENT},
         "made": made,
         "series": None if manifest is None else manifest["series"],
+        "of_series": None,
         "attacks_on_several": [] if manifest is None else _of_several(manifest["checks"]),
         "required": {name: request.get(name) for name in required},
         "roles": {name: request[name] for name in ROLES},

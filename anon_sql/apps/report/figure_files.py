@@ -46,12 +46,13 @@ def draw(said: Mapping[str, Any]) -> dict[str, str]:
     """Return the charts of a report as SVG, by name. said: the result of ``facts.described``."""
     steps, levels, lost = size_steps(said["class_sizes"]), said["risk_levels"], said["loss"]
     drawn = {
-        "risk_levels": charts.risks(
-            [f"1 in {each['one_in']}" for each in levels], [each["share"] for each in levels]
-        ),
         "loss": charts.loss([each["attribute"] for each in lost], [each["ncp"] for each in lost]),
         **dict(_matrices(said["correlations"])),
     }
+    if levels:  # which a release of a series has not
+        drawn["risk_levels"] = charts.risks(
+            [f"1 in {each['one_in']}" for each in levels], [each["share"] for each in levels]
+        )
     if steps:
         drawn["class_sizes"] = charts.sizes(*zip(*steps, strict=True))
     for kind, part in _PAIRED.items():

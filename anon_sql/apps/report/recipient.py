@@ -37,7 +37,11 @@ def _statements(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "rows", f"SELECT count(*) FROM {_RELATION}"
     groups = f"FROM {_RELATION} GROUP BY {labels}"
     yield "groups that look alike", f"SELECT count(*) FROM (SELECT 1 {groups})"
-    yield "rows of the smallest group (k)", f"SELECT min(n) FROM (SELECT count(*) AS n {groups})"
+    of = "former ones included" if request.get("series") else "k"
+    yield (
+        f"rows of the smallest group ({of})",
+        f"SELECT min(n) FROM (SELECT count(*) AS n {groups})",
+    )
     for name in request["sensitive"]:
         values = f"SELECT count(DISTINCT {quote(name)}) AS n {groups}"
         yield f"fewest values of {name} in a group (l)", f"SELECT min(n) FROM ({values})"

@@ -171,10 +171,11 @@ def command(
 ) -> str | None:
     """Return the command that makes the release; None where nobody has written it down.
 
-    by: the recipe that a manifest names. A manifest of rows that no method of this package made
+    by: the recipe that a manifest names. A release of a series is followed by the next one, never
+    made again. A manifest of rows that no method of this package made
     names none, and a hierarchy that the report was not given has no name.
     """
-    if written is None or written["method"] is None:
+    if written is None or written["method"] is None or written["series"].get("cohorts"):
         return None
     if written["parameters"]["hierarchy"] and not (by or sources.hierarchy):
         return None

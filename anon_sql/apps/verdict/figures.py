@@ -104,12 +104,20 @@ def measure(
     return Measured(
         figures,
         checks,
-        audit_statement(request),
+        audit_statement(_without_secret(request)),
         [] if rest else [name for name in released if fold(name) not in named],
         [name for name in released if fold(name) not in changed | hidden],
         [name for name in released if fold(name) in changed],
         request,
     )
+
+
+def _without_secret(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a request whose statement can be shown: of a key only the variable that holds it."""
+    key = request.get("key")
+    if key is None or str(key).startswith("env:"):
+        return request
+    return {name: value for name, value in request.items() if name != "key"}
 
 
 def audit_statement(request: Mapping[str, Any]) -> str:
@@ -147,14 +155,7 @@ def _inference(
 
 def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) -> Iterator[Figure]:
     """Give the loss of the table and of columns, and the suppressed rows; own: of the release's."""
-    call = f"FROM utility({TABLES}{arguments(roles)})"
-    lost = f"attribute_loss({TABLES}{arguments(roles)})"
-    if own:
-        trees = sql_value(roles["hierarchy"]) if roles["hierarchy"] else "NULL"
-        both = f"{TABLES}, {sql_value(roles['qids'])}, {trees}"
-        found = f"FROM __anon_measures('utility', {both}, __anon_own := true)"
-        call = f"FROM (SELECT unnest(__anon_found) {found})"
-        lost = f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"
+    call, lost = loss_calls(roles, own=own)
     (row,) = ask(call)
     qids = {"qids": roles["qids"]}
     yield Figure("suppression_rate", row["suppression_rate"], f"SELECT suppression_rate {call}")
@@ -169,6 +170,22 @@ def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) ->
     worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(qids)})"
     ((value,),) = (tuple(each.values()) for each in ask(worst))
     yield Figure("sse_sst", value, worst)
+
+
+def loss_calls(roles: Mapping[str, Any], *, own: bool, k: int = 5) -> tuple[str, str]:
+    """Return the query of ``utility``, and the relation of ``attribute_loss``.
+
+    own: of the rows of the release alone, as those of a series are counted. k: of cavg.
+    """
+    if not own:
+        of_k = "" if k == 5 else f", k := {k}"
+        call = f"FROM utility({TABLES}{of_k}{arguments(roles)})"
+        return call, f"attribute_loss({TABLES}{arguments(roles)})"
+    trees = sql_value(roles["hierarchy"]) if roles["hierarchy"] else "NULL"
+    both = f"{TABLES}, {sql_value(roles['qids'])}, {trees}"
+    found = f"FROM __anon_measures('utility', {both}, __anon_k := {k}, __anon_own := true)"
+    call = f"FROM (SELECT unnest(__anon_found) {found})"
+    return call, f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"
 
 
 class Drawn:

@@ -20,6 +20,7 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.series_file import SeriesFile, of_recipe
 
 HIERARCHY = "hierarchy"
 _HOME = "__anon_recipes"  # a database in memory: cursors of a connection share no temporary table
@@ -73,10 +74,14 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     """Return the release that a recipe describes, after the verdict on it.
 
     con: a connection with the functions; path: of the TOML file. The rows are those that were
-    judged; they stay in memory as long as the database is open. ``interrupt(con)`` stops it. Raises
-    AnonError if the verdict is red, or amber and a rule lacks its sentence.
+    judged; they stay in memory as long as the database is open. Of a series, the next state is
+    written as soon as they are there. ``interrupt(con)`` stops it. Raises AnonError, and leaves the
+    state as it was, if the verdict is red, or amber and a rule lacks its sentence.
     """
     found = recipes.read("recipe", Path(path))
+    state = of_recipe(found)
+    if state:
+        state.recover()
     table = f"{_HOME}.main.{quote(secrets.token_hex(8))}"
     with (
         stopping.call(*owner_of(con), encloses=True),
@@ -86,20 +91,52 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
         register(judge)
         judge.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {_HOME} (READ_WRITE)")
         try:
-            judge.execute(f"CREATE TABLE {table} AS FROM anonymize_recipe({literal(str(path))})")
-            stopping.check("recipe")
-            judge.execute(f"CREATE TEMP VIEW released AS FROM {table}")
-            source = literal(recipes.relation(found))
-            judge.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
-            if found.hierarchies:
-                trees = [str(each) for each in found.hierarchies.values()]
-                judge.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])
-            require_signable("recipe", judged(found, judge, "recipe", requested(found)))
+            if state is None:
+                made = f"anonymize_recipe({literal(str(path))})"
+                judge.execute(f"CREATE TABLE {table} AS FROM {made}")
+                stopping.check("recipe")
+                judge.execute(f"CREATE TEMP VIEW released AS FROM {table}")
+            _load(judge, found)
+            if state:
+                _release(judge, found, state)
+                judge.execute(f"CREATE TABLE {table} AS FROM released")
+            asked = requested(found) | (state.named if state else {})
+            require_signable("recipe", judged(found, judge, "recipe", asked))
+            if state:
+                state.save(judge)
         except BaseException:
             with suppress(duckdb.Error):
                 judge.execute(f"DROP TABLE IF EXISTS {table}")
             raise
+        finally:
+            if state:
+                state.detach(judge)
     return con.sql(f"FROM {table}")
+
+
+def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
+    """Make ``raw`` and the hierarchies of a recipe."""
+    source = literal(recipes.relation(found))
+    if found.series:
+        recipes.require_content("recipe", found)
+    con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
+    if found.hierarchies:
+        trees = [str(each) for each in found.hierarchies.values()]
+        con.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])
+
+
+def _release(con: duckdb.DuckDBPyConnection, found: Recipe, state: SeriesFile) -> None:
+    """Make ``released`` from ``raw``, and the next state."""
+    raw, known = con.sql("FROM raw"), takes(found.method)
+    recipes.require_schema(
+        "recipe", found, dict(zip(raw.columns, map(str, raw.types), strict=True))
+    )
+    if others := [name for name in ("regions", "region_rows") if name in found.parameters]:
+        rule = "a release of a series must not be made in parts"
+        raise AnonError("recipe", rule, others[0], "leave it out")
+    call = {"k": known["k"].default} | {n: v for n, v in found.parameters.items() if n in known}
+    trees = HIERARCHY if found.hierarchies else None
+    state.release(con, found.method, {**call, **found.roles, "hierarchy": trees})
 
 
 def require_signable(function: str, found: Verdict) -> None:

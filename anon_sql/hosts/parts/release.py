@@ -34,7 +34,10 @@ _EVERY, _ORDERED = "__anon_every", "__anon_ordered"
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: rows of the table, rows left out, and regions; 1 for one statement."""
+    """What was written: rows of the table, rows left out, and regions; 1 for one statement.
+
+    Of a series, whose rows are not those of the table: its rows, and none left out.
+    """
 
     rows: int
     suppressed: int
@@ -109,7 +112,7 @@ def release(
         if series is not None:
             _require_whole(options, target)
             count = release_in_series(con, InSeries(tbl, series, method, k, parameters), target)
-            return Written(rows, max(rows - count, 0), 1)
+            return Written(count, 0, 1)
         call = parts_request(con, tbl, method, k, parameters)
         if one_statement(call, rows, options):
             names = {"k": k, **parameters}

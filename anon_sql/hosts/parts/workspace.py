@@ -10,9 +10,10 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TextIO
@@ -253,18 +254,35 @@ class Target:
             write_files(self.con, selects, temporary, rows)
 
     def _write(self, select: str, parameters: Mapping[str, Any]) -> int:
+        with self.opened() as write:
+            return write(select, parameters)
+
+    @contextmanager
+    def opened(self) -> Iterator[Callable[[str, Mapping[str, Any]], int]]:
+        """Give what writes the rows of a query to a table or file; a file gets its name at the end.
+
+        It takes the query and its parameters, and returns the number of rows.
+        """
         if self.path is None:
-            create = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
-            name = ".".join(map(quote, split(self.into)))
-            made = self.con.execute(f"{create} {name} AS {select}", parameters)
-            return int(made.fetchall()[0][0])
+            yield self._create
+            return
         with atomic_file(self.path) as temporary:
-            options = _FORMATS[self.path.suffix.lower()]
-            copy = f"COPY ({select}) TO $target ({options}, USE_TMP_FILE false)"
-            arguments = {**parameters, "target": str(temporary)}
-            rows = int(self.con.execute(copy, arguments).fetchall()[0][0])
+            yield partial(self._copy, temporary)
             stopping.check("release")
-        return rows
+
+    def _create(self, select: str, parameters: Mapping[str, Any]) -> int:
+        create = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
+        name = ".".join(map(quote, split(self.into)))
+        made = self.con.execute(f"{create} {name} AS {select}", parameters)
+        return int(made.fetchall()[0][0])
+
+    def _copy(self, temporary: Path, select: str, parameters: Mapping[str, Any]) -> int:
+        assert self.path is not None
+        options = _FORMATS[self.path.suffix.lower()]
+        copy = f"COPY ({select}) TO $target ({options}, USE_TMP_FILE false)"
+        return int(
+            self.con.execute(copy, {**parameters, "target": str(temporary)}).fetchall()[0][0]
+        )
 
 
 _STARTS = b"starts"

@@ -33,6 +33,7 @@ from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
 from anon_sql.measures.pair import require_types
 from anon_sql.pipeline.request import Request, Source
+from anon_sql.privacy.model import many as counted
 from anon_sql.series.next import NAME, Next, Table, forget, next_state
 from anon_sql.series.release import SeriesRelease, release
 from anon_sql.series.state import Persons, State, digests, read_state, require_columns, series_key
@@ -133,7 +134,7 @@ def _table(
         raise AnonError(
             function,
             "a series needs a table with one row a person",
-            f"{many} more rows than persons",
+            f"{counted(many, 'row')} more than persons",
             "aggregate the rows of a person, or release them without a series",
         )
     tuples, codes = _tuples(rows.field("tuple"), request)

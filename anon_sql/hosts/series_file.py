@@ -1,0 +1,195 @@
+"""The state of a series in a DuckDB file, which is written with the release that it is of.
+
+A file system cannot change two files at once. So the state is written before the release gets its
+name, together with the state before and with what is being written; once the release has its name,
+both are removed. Whatever stops in between is finished or undone by the next call: a release that
+somebody may have is never forgotten.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import duckdb
+
+from anon_sql.audit.series import PROPERTIES
+from anon_sql.core.names import literal
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.errors import as_raised
+from anon_sql.hosts.duckdb.macros import transaction
+from anon_sql.hosts.files import digest
+from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.series import InSeries
+from anon_sql.series.next import KEY
+
+STATE = "temp.anon_series"  # of a series, while it is read or made
+_STATE, _BEFORE, _WRITING = "anon_series", "anon_series_before", "anon_series_writing"
+_RULE = "the state of a series must be the DuckDB file that holds it"
+_NONE = "SELECT NULL::BIGINT AS cohort, NULL::VARCHAR AS person, NULL::VARCHAR AS tuple WHERE false"
+
+
+@dataclass(frozen=True)
+class SeriesFile:
+    """The file with the state of a series, its key, and parameters of series_next."""
+
+    path: Path
+    key: str = KEY
+    options: Mapping[str, Any] = field(default_factory=dict)
+    _name: str = field(default_factory=lambda: f"anon_series_{token_hex(4)}", repr=False)
+
+    @property
+    def named(self) -> dict[str, str]:
+        """Return the parameters of ``audit`` and ``anon_manifest`` that name ``STATE``."""
+        return {"series": STATE, "key": self.key}
+
+    def load(self, con: duckdb.DuckDBPyConnection, function: str, *, made: bool = False) -> None:
+        """Make ``STATE`` from the file. made: whether there may be none yet, and it is written."""
+        if not made and not self.path.is_file():
+            raise AnonError(function, _RULE, f"'{self.path}', which does not exist")
+        mode = "" if made else " (READ_ONLY)"
+        self._attach(con, function, mode)
+        found = _tables(con, self._name)
+        if not made and _STATE not in found:
+            raise AnonError(function, _RULE, f"'{self.path}', which has no table {_STATE}")
+        if _STATE in found:
+            con.execute(f"CREATE TEMP TABLE {_STATE} AS FROM {self._name}.main.{_STATE}")
+
+    def _attach(self, con: duckdb.DuckDBPyConnection, function: str, mode: str = "") -> None:
+        try:
+            con.execute(f"ATTACH {literal(str(self.path))} AS {self._name}{mode}")
+        except duckdb.Error as error:
+            got = f"'{self.path}', which cannot be opened"
+            in_use = any(word in str(error).lower() for word in ("lock", "already attached"))
+            hint = "close or detach what else has it open" if in_use else None
+            raise AnonError(function, _RULE, got, hint) from None
+
+    def detach(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Close the file."""
+        con.execute(f"DETACH DATABASE IF EXISTS {self._name}")
+
+    def release(self, con: duckdb.DuckDBPyConnection, method: str, call: Mapping[str, Any]) -> int:
+        """Make ``released`` from ``raw``, and the next ``STATE``; return the number of rows.
+
+        call: the parameters of the method by name.
+        """
+        given = {name: value for name, value in call.items() if name != "k"}
+        given |= {**self.options, "key": self.key}
+        asked = InSeries("raw", STATE, method, call["k"], given)
+        asked.check()
+        self.load(con, "release", made=True)
+        with as_raised():
+            asked.step(con)
+            sql, parameters = asked.select
+            con.execute(f"CREATE TEMP TABLE released AS {sql}", parameters)
+        ((rows,),) = con.execute("SELECT count(*) FROM released").fetchall()
+        return int(rows)
+
+    def save(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Write the next state."""
+        con.execute(f"CREATE OR REPLACE TABLE {self._name}.main.{_STATE} AS FROM {STATE}")
+
+    def save_with(self, con: duckdb.DuckDBPyConnection, temporary: Path, target: Path) -> None:
+        """Write the next state, the one before, and which file is about to get which name."""
+        home = f"{self._name}.main"
+        before = f"FROM {home}.{_STATE}" if _STATE in _tables(con, self._name) else _NONE
+        paths = [str(temporary), str(target.resolve()), digest(temporary)]
+        with transaction(con):
+            con.execute(f"CREATE OR REPLACE TABLE {home}.{_BEFORE} AS {before}")
+            con.execute(
+                f"CREATE OR REPLACE TABLE {home}.{_WRITING} AS "
+                "SELECT ? AS temporary, ? AS target, ? AS sha256",
+                paths,
+            )
+            self.save(con)
+
+    @contextmanager
+    def finished(self, con: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Undo the next state if an error keeps the release from its name, else confirm it."""
+        try:
+            yield
+        except BaseException:
+            if _WRITING in _tables(con, self._name):
+                _settle(con, self._name, undo=not _has_its_name(con, self._name))
+            raise
+        _settle(con, self._name, undo=False)
+
+    def recover(self) -> str | None:
+        """Finish or undo what a killed process has left of a release; say what was done, if any.
+
+        To be called before the temporary file of that release is removed.
+        """
+        if not self.path.is_file():
+            return None
+        with duckdb.connect() as con:
+            self._attach(con, "release")
+            if _WRITING not in _tables(con, self._name):
+                return None
+            temporary, target, sha256 = _writing(con, self._name)
+            named = _has_its_name(con, self._name)
+            undo = not named and temporary.is_file() and digest(temporary) == sha256
+            _settle(con, self._name, undo=undo)
+        if named:
+            return None
+        if undo:
+            return f"the last release of the series did not become '{target}', and is undone"
+        return (
+            f"the last release of the series was stopped, and '{target}' is not there; it counts "
+            "as made, because somebody may have it"
+        )
+
+
+def _tables(con: duckdb.DuckDBPyConnection, home: str) -> set[str]:
+    found = con.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name = 'main'",
+        [home],
+    )
+    return {name for (name,) in found.fetchall()}
+
+
+def _writing(con: duckdb.DuckDBPyConnection, home: str) -> tuple[Path, Path, str]:
+    """Return the temporary file of a release, the name that it is to get, and its hash."""
+    ((temporary, target, sha256),) = con.execute(
+        f"SELECT temporary, target, sha256 FROM {home}.main.{_WRITING}"
+    ).fetchall()
+    return Path(temporary), Path(target), sha256
+
+
+def _has_its_name(con: duckdb.DuckDBPyConnection, home: str) -> bool:
+    _, target, sha256 = _writing(con, home)
+    return target.is_file() and digest(target) == sha256
+
+
+def _settle(con: duckdb.DuckDBPyConnection, home: str, *, undo: bool) -> None:
+    """Remove what is kept while a release is written; undo: after putting the state before back."""
+    with transaction(con):
+        if undo:
+            con.execute(
+                f"CREATE OR REPLACE TABLE {home}.main.{_STATE} AS FROM {home}.main.{_BEFORE}"
+            )
+        con.execute(f"DROP TABLE IF EXISTS {home}.main.{_BEFORE}")
+        con.execute(f"DROP TABLE IF EXISTS {home}.main.{_WRITING}")
+
+
+def require_kept(function: str, checks: Sequence[Mapping[str, Any]], into: str) -> None:
+    """Raise AnonError if a check of the series fails. checks: rows of ``audit``."""
+    failed = [
+        each["property"]
+        for each in checks
+        if each["property"] in PROPERTIES and each["passed"] is False
+    ]
+    if failed:
+        rule = "the release must keep what its series promises"
+        hint = f"nothing was written to '{into}'; please report this"
+        raise AnonError(function, rule, ", ".join(failed), hint)
+
+
+def of_recipe(recipe: Recipe) -> SeriesFile | None:
+    """Return the state that a recipe names."""
+    if not recipe.series:
+        return None
+    own = dict(recipe.series)
+    path, key = recipe.path.parent / own.pop("file"), own.pop("key", KEY)
+    return SeriesFile(path, key, own)
