@@ -109,11 +109,13 @@ def bins_of_persons(
     asked: Asked, schema: Schema, tied: Mapping[str, Rows]
 ) -> npt.NDArray[np.int32]:
     """Return the bin of near counts of each person, int32[n]."""
-    many = tied[schema.root].count
+    rows = tied[schema.root]
+    many = rows.count
     counts = [
         counts_of(tied[node.name].parent, many) for node in schema.children(schema.root, "quasi")
     ]
-    return bins_of(np.column_stack(counts or [np.zeros((many, 0), np.int64)]), asked.k)
+    table = np.column_stack(counts or [np.zeros((many, 0), np.int64)])
+    return bins_of(table, asked.k, rows.order)
 
 
 def classes_of(
