@@ -217,10 +217,7 @@ def read(
     the whole table, if these are not all of its rows. weights: see ``QuasiTable``. Raises AnonError
     for a type or value that labels cannot represent.
     """
-    jobs = [
-        (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
-    ]
-    columns = workers.map(_column, jobs, [len(hashes)] * len(jobs))
+    columns = read_columns(function, types, lists, workers, trees)
     row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
     for column in columns:
         if isinstance(column, Numbers):
@@ -230,6 +227,20 @@ def read(
     if domain is not None:
         columns = [domain.placed(column) for column in columns]
     return QuasiTable(tuple(columns), kernels.orders.by_hash(row_hash), weights, workers)
+
+
+def read_columns(
+    function: str,
+    types: Mapping[str, str],
+    lists: Mapping[str, pa.Array],
+    workers: Workers,
+    trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
+) -> list[Column]:
+    """Return quasi-identifiers with rows in source order; parameters as in ``read``."""
+    jobs = [
+        (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
+    ]
+    return workers.map(_column, jobs, [len(lists[name]) for name in types])
 
 
 def _column(

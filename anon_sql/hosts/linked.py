@@ -111,6 +111,7 @@ def release_linked(
     are left out. judge: gets the manifest before anything is written; what it raises ends the call.
     Raises AnonError, and leaves the target as it was, if the release is refused.
     """
+    _require_names(con, root)
     register(con)
     _refuse(others)
     stated = {
@@ -164,6 +165,18 @@ def _made(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
         if error.function == NAME:
             raise
         raise AnonError(NAME, error.rule, error.got, error.hint) from None
+
+
+def _require_names(con: object, root: object) -> None:
+    """Raise AnonError for data frames in place of a connection and of a name."""
+    hint = "register data frames: con.register('person', persons)"
+    if not isinstance(con, duckdb.DuckDBPyConnection):
+        rule = Parameter("con") + " must be a connection of DuckDB that has the tables by name"
+        raise AnonError(NAME, rule, f"a {type(con).__name__}", hint)
+    if not isinstance(root, str):
+        rule = Parameter("root") + " must be the name of a table"
+        got = "none" if root is None else f"a {type(root).__name__}"
+        raise AnonError(NAME, rule, got, hint)
 
 
 def _refuse(others: Mapping[str, Any]) -> None:

@@ -17,15 +17,16 @@ FEW = 20  # a bin below FEW * k persons is joined with a neighbour, if that cost
 ADDED = 0.2, 0.003  # surplus that joining may add: shares of the least surplus and of all rows
 
 
-def bins_of(counts: Ints, k: int) -> npt.NDArray[np.int32]:
+def bins_of(counts: Ints, k: int, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
     """Return the bin of each of n persons, int32[n], each of at least k persons.
 
-    counts: int64[n, t], the rows of each person in t child tables; n >= k.
+    counts: int64[n, t], the rows of each person in t child tables; n >= k. hashes: uint64[n], of
+    the persons, which decide where persons of equal counts may be in several bins.
     """
     rows, tables = counts.shape
     if tables == 0 or not counts.any():
         return np.zeros(rows, np.int32)
-    order = np.lexsort((*counts.T[::-1], counts.sum(axis=1)))
+    order = np.lexsort((hashes, *counts.T[::-1], counts.sum(axis=1)))
     ordered = counts[order]
     if tables == 1:
         starts, least = kernels.slot_matching.least_surplus(ordered[:, 0].copy(), k)

@@ -173,7 +173,9 @@ def _wrong_classes(
 def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) -> Classes:
     """Return classes after each wrong one was joined with the nearest."""
     count = int(classes.max()) + 1
-    array = np.zeros((rows.count, 1)) if points is None else points.array()
+    array = (
+        np.zeros((rows.count, 1)) if points is None else points.table(np.arange(rows.count)).points
+    )
     sizes = np.bincount(classes, minlength=count)
     centres = np.column_stack(
         [

@@ -5,20 +5,20 @@ known, those of COPIES rows spread over the person's rows in order of time. Clas
 bins of near counts.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.arrow import valid
-from anon_sql.core.columns import Numbers
+from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.running import Workers
-from anon_sql.core.table import QuasiTable, read
+from anon_sql.core.table import Column, Distribution, Domain, QuasiTable, read_columns
 from anon_sql.linked.bins import bins_of
 from anon_sql.linked.options import Asked
 from anon_sql.linked.rows import Ints, Rows, counts_of, free, lexical
@@ -28,6 +28,7 @@ from anon_sql.pipeline.request import Relation, Source, checked
 
 COPIES = 8  # rows of a table below that a wide row has
 CHILDREN = 3.0  # weight of all copies of a column, against 1 of a column of the person
+BLOCK = 1 << 14  # persons whose wide rows are held at a time, or those of one bin
 _BIN, _OWN = "bin", "own"
 
 
@@ -35,22 +36,29 @@ _BIN, _OWN = "bin", "own"
 class Points:
     """The quasi-identifiers of a table, with the counts that its release adds, in source order.
 
-    table: as the core reads them. columns: values by released name; types: SQL type by name; steps:
-    of those whose values the table has cut. time: int64[n], the order of rows in time, or of equal
-    values where there is no time.
+    columns: values by released name; types: SQL type by name; steps: of those whose values the
+    table has cut. seen: values by name, of those with steps the first of each. time: int64[n], the
+    order of rows in time, or of equal values where there is no time. domain: of the columns. read:
+    returns them as the core reads them. weights: float64[d], None for 1 each.
     """
 
-    table: QuasiTable
     columns: Mapping[str, pa.Array]
     types: Mapping[str, str]
     steps: Mapping[str, Decimal]
+    seen: Mapping[str, pa.Array]
     time: Ints
+    domain: Domain
+    read: Callable[[], list[Column]]
+    weights: npt.NDArray[np.float64] | None
+    workers: Workers
 
-    def array(self) -> npt.NDArray[np.float64]:
-        """Return the points of the rows in source order, float64[n, d]."""
-        found = np.empty_like(self.table.points)
-        found[self.table.order] = self.table.points
-        return found
+    def table(self, own: Ints) -> QuasiTable:
+        """Return some rows as the core reads them, in this order.
+
+        All are read anew each time, because they take more memory than the values.
+        """
+        order = own.astype(np.int32, copy=False)
+        return QuasiTable(tuple(self.read()), order, self.weights, self.workers)
 
 
 def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node) -> Points | None:
@@ -63,37 +71,51 @@ def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node
         types[counted] = "BIGINT"
     if not columns:
         return None
+    workers = Workers(asked.function, asked.threads)
     trees = rows_of(asked.paths, types, asked.time_zone)
+    read = partial(read_columns, asked.function, types, columns, workers, trees)
     weights = np.array([asked.weights.get((node.name, name), 1.0) for name in columns])
     top = weights.max()
-    table = read(
-        asked.function,
-        types,
-        columns,
-        pa.array(rows.order),
-        Workers(asked.function, asked.threads),
-        trees,
-        None,
-        None if top <= 0 or (weights == top).all() else weights / top,
+    found = read()
+    return Points(
+        columns={**columns, **rows.given.raw},
+        types=types,
+        steps=asked.steps_of(node.name),
+        seen=columns,
+        time=_time(rows.count, found, node),
+        domain=_domain(rows.count, found),
+        read=read,
+        weights=None if top <= 0 or (weights == top).all() else weights / top,
+        workers=workers,
     )
-    first = next((each for each in table.columns if isinstance(each, Numbers)), None)
+
+
+def _time(rows: int, columns: list[Column], node: Node) -> Ints:
+    """Return the values of the first column of numbers, or else of the first column, int64[n]."""
+    first = next((each for each in columns if isinstance(each, Numbers)), None)
     if first is not None and first.name in node.quasi:
-        time = np.where(first.present, first.keys, np.int64(-(2**63)))
-    else:
-        others = [each for each in table.columns if not isinstance(each, Numbers)]
-        time = others[0].codes.astype(np.int64) if others else np.zeros(rows.count, np.int64)
-    return Points(table, {**columns, **rows.given.raw}, types, asked.steps_of(node.name), time)
+        return np.where(first.present, first.keys, np.int64(-(2**63)))
+    others = [each for each in columns if not isinstance(each, Numbers)]
+    return others[0].codes.astype(np.int64) if others else np.zeros(rows, np.int64)
+
+
+def _domain(rows: int, columns: list[Column]) -> Domain:
+    widths = {each.name: each.width for each in columns if isinstance(each, Numbers)}
+    distinct = {each.name: each.distinct for each in columns if isinstance(each, Categories)}
+    return Domain(rows, widths, distinct)
 
 
 def bins_of_persons(
     asked: Asked, schema: Schema, tied: Mapping[str, Rows]
 ) -> npt.NDArray[np.int32]:
     """Return the bin of near counts of each person, int32[n]."""
-    many = tied[schema.root].count
+    rows = tied[schema.root]
+    many = rows.count
     counts = [
         counts_of(tied[node.name].parent, many) for node in schema.children(schema.root, "quasi")
     ]
-    return bins_of(np.column_stack(counts or [np.zeros((many, 0), np.int64)]), asked.k)
+    table = np.column_stack(counts or [np.zeros((many, 0), np.int64)])
+    return bins_of(table, asked.k, rows.order)
 
 
 def classes_of(
@@ -105,106 +127,160 @@ def classes_of(
 ) -> npt.NDArray[np.int32]:
     """Return the class of each person, int32[n], at least k persons of one bin."""
     rows = tied[schema.root]
-    known = [node for node in schema.nodes.values() if node.link and schema.known(node.name)]
-    wide, types, weights = _own(asked, schema, rows)
-    for node in known:
-        for name, values in _copies(asked, tied[node.name], points[node.name], rows.count):
-            wide[name], types[name] = values, node.table.types[name[-1]]
-            weight = asked.weights.get((node.name, name[-1]), 1.0)
-            weights[name] = CHILDREN * weight / _copies_of(tied[node.name], rows.count)
-    if not any(weights.values()):
+    wide = list(_wide(asked, schema, tied, points))
+    if not any(each.weight for each in wide):
         return bins
     free()
-    return _cut(asked, schema, rows, bins, (wide, types, weights))
+    found, above = np.empty(rows.count, np.int32), 0
+    for own in _blocks(bins):
+        classes = _cut(asked, rows, bins, wide, own)
+        found[own] = classes + above
+        above += int(classes.max()) + 1
+        free()
+    return found
 
 
-_Wide = tuple[
-    dict[tuple[str, ...], pa.Array], dict[tuple[str, ...], str], dict[tuple[str, ...], float]
-]
+def _blocks(bins: npt.NDArray[np.int32]) -> Iterator[Ints]:
+    """Yield the persons of whole bins, int64[m], at least BLOCK at a time but for the last."""
+    order, sizes = np.argsort(bins, kind="stable"), np.bincount(bins)
+    start = end = 0
+    for size in sizes:
+        end += size
+        if end - start >= BLOCK:
+            yield order[start:end]
+            start = end
+    if start < end:
+        yield order[start:]
 
 
-def _own(asked: Asked, schema: Schema, rows: Rows) -> _Wide:
-    node = rows.given.node
-    names = {(_OWN, name): name for name in node.quasi}
-    return (
-        {key: rows.given.column(name) for key, name in names.items()},
-        {key: node.table.types[name] for key, name in names.items()},
-        {key: asked.weights.get((schema.root, name), 1.0) for key, name in names.items()},
-    )
+@dataclass(frozen=True)
+class _Column:
+    """A column of the wide rows: a quasi-identifier of persons, or a copy of one of a table below.
+
+    values: of all rows of the table. row_of: int32[n], the row that each person shows, -1 for none;
+    None for persons themselves. domain: of the table.
+    """
+
+    name: str
+    type: str
+    weight: float
+    values: pa.Array
+    row_of: Ints | None
+    domain: Domain
+
+    def of(self, own: Ints) -> pa.Array:
+        """Return the values of some persons."""
+        if self.row_of is None:
+            return self.values.take(pa.array(own))
+        at = self.row_of[own]
+        return self.values.take(pa.array(at, mask=at < 0))
 
 
-def _copies_of(rows: Rows, persons: int) -> int:
-    return int(min(COPIES, counts_of(rows.person, persons).max(initial=0))) or 1
+def _wide(
+    asked: Asked, schema: Schema, tied: Mapping[str, Rows], points: Mapping[str, Points | None]
+) -> Iterator[_Column]:
+    """Yield the columns of the wide rows."""
+    persons = tied[schema.root].count
+    for node in schema.nodes.values():
+        own = points.get(node.name)
+        rows = tied[node.name]
+        if own is None or rows.count == 0:
+            continue
+        shown = [None] if node.link is None else _copies(rows, own, persons)
+        share = 1.0 if node.link is None else CHILDREN / len(shown)
+        for name in node.quasi:
+            weight = share * asked.weights.get((node.name, name), 1.0)
+            values, kind = own.seen[name], node.table.types[name]
+            yield from (_Column(name, kind, weight, values, at, own.domain) for at in shown)
 
 
-def _copies(asked: Asked, rows: Rows, points: Points | None, persons: int) -> Any:
-    """Yield the copies of the columns of a table below: name, and a value of each person."""
-    node = rows.given.node
-    if points is None or rows.count == 0:
-        return
+def _copies(rows: Rows, points: Points, persons: int) -> list[Ints | None]:
+    """Return the rows of each person that are spread over the person's time, int32[n] each."""
     order = lexical(rows.person, points.time, rows.order)
     counts = counts_of(rows.person, persons)
     starts = np.r_[0, counts.cumsum()[:-1]]
-    copies = _copies_of(rows, persons)
+    copies = int(min(COPIES, counts.max()))
+    found: list[Ints | None] = []
     for copy in range(copies):
         place = starts + (2 * copy + 1) * counts // (2 * copies)
-        at = pa.array(order[np.minimum(place, rows.count - 1)], mask=counts == 0)
-        for name in node.quasi:
-            yield (node.name, str(copy), name), rows.given.column(name).take(at)
+        at = order[np.minimum(place, rows.count - 1)]
+        found.append(np.where(counts == 0, np.int32(-1), at))
+    return found
 
 
 def _cut(
-    asked: Asked, schema: Schema, rows: Rows, bins: npt.NDArray[np.int32], wide: _Wide
+    asked: Asked, rows: Rows, bins: npt.NDArray[np.int32], wide: list[_Column], own: Ints
 ) -> npt.NDArray[np.int32]:
-    values, kinds, weights = wide
+    """Return the class of some persons, int32[m], as in a release of all of them."""
+    columns = {f"{at}": column for at, column in enumerate(wide)}
+    types = {name: column.type for name, column in columns.items()} | {_BIN: "INTEGER"}
     node = rows.given.node
-    names = {key: f"{at}" for at, key in enumerate(values)}
-    types = {names[key]: kinds[key] for key in values} | {_BIN: "INTEGER"}
-    secret = {f"s{at}": name for at, name in enumerate(node.sensitive)}
+    secret = {f"s{at}": rows.codes[name] for at, name in enumerate(node.sensitive)}
     asks = asked.options.l > 1 and bool(secret)
     types |= dict.fromkeys(secret, "UBIGINT") if asks else {}
     request = checked(
         "anonymize",
         Relation(types, {}, asked.threads, asked.time_zone),
         asked.arguments(
-            qids=[*names.values(), _BIN],
+            qids=[*columns, _BIN],
             sensitive=list(secret) if asks else [],
             l=asked.options.l if asks else 1,
-            strata=[_BIN] if len(np.unique(bins)) > 1 else None,
-            weights={names[key]: weight for key, weight in weights.items()} | {_BIN: 0.0},
+            strata=[_BIN] if len(np.unique(bins[own])) > 1 else None,
+            weights={name: column.weight for name, column in columns.items()} | {_BIN: 0.0},
             effort=asked.options.effort,
             seed=asked.options.seed,
         ),
     )
     source = Source(
-        {**{names[key]: of for key, of in values.items()}, _BIN: pa.array(bins)},
-        pa.array(rows.order),
-        {name: _keys(rows.codes[column]) for name, column in secret.items()} if asks else {},
+        {**{name: column.of(own) for name, column in columns.items()}, _BIN: pa.array(bins[own])},
+        pa.array(rows.order[own]),
+        {name: _keys(codes[own]) for name, codes in secret.items()} if asks else {},
     )
-    prepared = prepare(source, request, _paths(asked.paths, names))
+    widths = {
+        name: column.domain.widths[column.name]
+        for name, column in columns.items()
+        if column.name in column.domain.widths
+    }
+    distinct = {
+        name: column.domain.distinct[column.name] + (column.row_of is not None)  # or no row
+        for name, column in columns.items()
+        if column.name in column.domain.distinct
+    }
+    values = {name: _distribution(codes) for name, codes in secret.items()} if asks else {}
+    domain = Domain(rows.count, {**widths, _BIN: float(bins.max())}, distinct, values)
+    paths = _paths(asked.paths, {name: column.name for name, column in columns.items()})
+    prepared = prepare(source, request, paths, domain)
     found = legal_partition(prepared.table, prepared.call, request.method)
     classes = in_source_order(prepared.table, found.classes)
     return np.unique(classes, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
-def _keys(codes: Ints) -> pa.Array:
-    """Return sort keys of codes; the empty key for NULL."""
-    words = [b"" if code == 0 else int(code).to_bytes(8, "big") for code in range(codes.max() + 1)]
-    return pa.DictionaryArray.from_arrays(
-        pa.array(codes.astype(np.int32)), pa.array(words, pa.binary())
+def _words(codes: Ints) -> pa.Array:
+    """Return sort keys of ascending codes; the empty key for NULL."""
+    return pa.array(
+        [b"" if code == 0 else code.to_bytes(8, "big") for code in codes.tolist()], pa.binary()
     )
 
 
-def _paths(
-    paths: pa.StructArray | None, names: Mapping[tuple[str, ...], str]
-) -> pa.StructArray | None:
-    """Return the rows of the hierarchy once for each copy of a column."""
+def _keys(codes: Ints) -> pa.Array:
+    """Return the sort keys of codes."""
+    there, at = np.unique(codes, return_inverse=True)
+    return pa.DictionaryArray.from_arrays(pa.array(at.reshape(-1).astype(np.int32)), _words(there))
+
+
+def _distribution(codes: Ints) -> Distribution:
+    there, counts = np.unique(codes, return_counts=True)
+    return Distribution(_words(there), counts.astype(np.int64))
+
+
+def _paths(paths: pa.StructArray | None, names: Mapping[str, str]) -> pa.StructArray | None:
+    """Return the rows of the hierarchy once for each copy of a column; names: of their columns."""
     if paths is None:
         return None
     attributes = np.array([str(each).lower() for each in paths.field("attribute").to_pylist()])
     parts = []
-    for key, name in names.items():
-        own = paths.take(pa.array(np.flatnonzero(attributes == key[-1].lower())))
+    for name, column in names.items():
+        own = paths.take(pa.array(np.flatnonzero(attributes == column.lower())))
         fields = [
             pa.array([name] * len(own), pa.string())
             if field.name == "attribute"

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 
@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.core.arrow import valid
-from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.linked.bins import least_surplus
@@ -20,7 +19,7 @@ from anon_sql.linked.diversity import merge_classes, repair, require_values
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
-from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, several, tie
+from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, numbered, several, tie
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import place
 from anon_sql.linked.steps import cut_rows
@@ -114,6 +113,7 @@ def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
         for name, node in schema.nodes.items()
         if schema.known(name)
     }
+    free()
     bins = bins_of_persons(asked, schema, tied)
     merged = partial(
         merge_classes, schema, tied, points[schema.root], l=options.l, function=asked.function
@@ -131,6 +131,8 @@ def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
             extra = unlinked_classes(asked, tied[name], points[name], own.surplus)
             top = int(own.slot.max(initial=-1)) + 1
             groups[name] = np.where(extra >= 0, extra + top, own.slot).astype(np.int32)
+    for name, rows in tied.items():
+        tied[name] = replace(rows, order=np.zeros(0, np.uint64), codes={})
     keys = {name: new_keys(tied[name].count) for name, node in schema.nodes.items() if node.keys}
     return Plan(tied, groups, linked, keys, points)
 
@@ -168,6 +170,7 @@ def release(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
     both, counted = {}, {}
     for name, node in reversed(list(schema.nodes.items())):
         both[name] = released(asked, schema, made, node)
+        free()
         counted[name] = _counted(asked, schema, made, node, raw[name])
         made.let_go(name)
         free()
@@ -272,6 +275,7 @@ def _labelled(
         return own, none, dict.fromkeys(none, empty)
     hashes = np.where(linked, rows.given.kept[own], np.uint64(2**64 - 1))
     place = in_random_order(hashes)
+    free()
     own = own[place]
     at = pa.array(own)
     source = Source(
@@ -340,17 +344,16 @@ def _counted(asked: Asked, schema: Schema, made: Plan, node: Node, raw: int) -> 
     points = made.points.get(node.name)
     gcp = None
     if points is not None and node.quasi and linked.any():
-        gcp = loss(asked, points.table, node.quasi, made.groups[node.name], np.flatnonzero(linked))
+        own = np.flatnonzero(linked)
+        gcp = loss(points.table(own), node.quasi, made.groups[node.name][own])
     return Counted(raw, int(linked.sum()), unlinked, rows.orphans, least, gcp)
 
 
-def loss(asked: Asked, table: QuasiTable, names: list[str], group: Ints, own: Ints) -> float:
+def loss(table: QuasiTable, names: list[str], group: Ints) -> float:
     """Return the mean normalized certainty penalty (NCP) of labels, over rows and columns, 0…1.
 
-    group: int64[n], the class of labels of each row. own: int64[m], the rows that count.
+    group: int64[n], the class of labels of each row.
     """
     columns = tuple(column for column in table.columns if column.name in names)
-    workers = Workers(asked.function, asked.threads)
-    shown_rows = QuasiTable(columns, own.astype(np.int32), workers=workers)
-    classes = np.unique(group[own], return_inverse=True)[1].reshape(-1).astype(np.int32)
-    return total_loss(shown_rows, classes, workers) / (len(own) * len(names))
+    named = QuasiTable(columns, table.order, workers=table.workers)
+    return total_loss(named, numbered(group), table.workers) / (table.rows * len(names))

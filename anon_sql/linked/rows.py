@@ -28,7 +28,8 @@ class Given:
     are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
     each sensitive column, uint64[n] and whether it is not NULL. read: int32[n], the place of each
     row among those that the host has read. raw: of each column whose values are cut to steps, the
-    values as they were. Once rows are tied, whole and marks are empty.
+    values as they were. Once rows are tied, whole and marks are empty,
+    and values without keys and links that get new ones.
     """
 
     node: Node
@@ -130,7 +131,8 @@ def tie(
     found = {}
     for name in schema.nodes:
         own, parent, person, lost = tied.pop(name)
-        lean = replace(own, whole=np.zeros(0, np.uint64), marks={})
+        values = own.values.drop_columns(own.node.renewed)
+        lean = replace(own, values=values, whole=np.zeros(0, np.uint64), marks={})
         found[name] = Rows(lean, parent, person, order[name], _codes(own), lost)
     free()
     return found

@@ -78,8 +78,12 @@ def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, group
     own = own[lexical(rank[rows.parent[own]], time[own], rows.order[own])]
     starts = np.r_[0, np.bincount(rank[rows.parent[own]], minlength=len(owners)).cumsum()]
     begins = np.r_[np.flatnonzero(np.r_[True, np.diff(groups[owners]) != 0]), len(owners)]
-    array = np.zeros((len(own), 0)) if points is None else points.array()[own]
-    model = _no_columns() if points is None else points.table.model
+    if points is None:
+        array, model = np.zeros((len(own), 0)), _no_columns()
+    else:
+        table = points.table(own)
+        array, model = table.points, table.model
+        del table
     slot_of = np.full(len(own), -1, np.int32)
     counts = np.zeros(len(begins) - 1, np.int64)
     _in_parts(asked, array, model, starts, begins, slot_of, counts)

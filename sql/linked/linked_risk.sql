@@ -14,6 +14,7 @@
 -- sensitive: as qids.
 -- identifiers: as qids.
 -- keep: as qids; '*' stands for every column without another role.
+-- drop: columns that are left out, a list like qids.
 -- Returns: knowledge, persons, unique_persons (nobody else has it), below_k, fewest (persons who share
 --   it, at least). With one row or two, each person's rows that fewest others have are known. A release
 --   is compared label by label, so that persons whose labels overlap count as different.
@@ -21,10 +22,10 @@
 -- Example: SELECT * FROM linked_risk('people', qids := ['people.age', 'people.city'], keep := 'people.illness');
 CREATE OR REPLACE MACRO linked_risk(
     root, k := 5, links := NULL, leave_out := NULL, raw := NULL, qids := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL
+    identifiers := NULL, keep := NULL, drop := NULL
 ) AS TABLE
 FROM query(__anon_linked_risk_statement(
     __anon_scope(root, system.main.struct_pack(whole := true)),
     system.main.struct_pack(
         k := k, links := links, leave_out := leave_out, raw := raw, qids := qids,
-        sensitive := sensitive, identifiers := identifiers, keep := keep)));
+        sensitive := sensitive, identifiers := identifiers, keep := keep, drop := drop)));

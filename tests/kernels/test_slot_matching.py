@@ -111,12 +111,15 @@ def test_the_least_surplus_of_sorted_counts(seed):
 
 @pytest.mark.parametrize("tables", [0, 1, 2, 3])
 @pytest.mark.parametrize("seed", range(10))
-def test_bins_have_k_persons(seed, tables):
+def test_bins_have_k_persons_and_do_not_depend_on_the_order_of_persons(seed, tables):
     rng = np.random.default_rng(seed)
     k, persons = int(rng.integers(2, 7)), int(rng.integers(8, 200))
     counts = rng.geometric(0.2, (persons, tables)) - 1
-    bins = bins_of(counts.astype(np.int64), k)
+    hashes = rng.permutation(persons).astype(np.uint64)
+    bins = bins_of(counts.astype(np.int64), k, hashes)
     assert np.bincount(bins).min() >= k
+    order = rng.permutation(persons)
+    assert (bins_of(counts[order].astype(np.int64), k, hashes[order]) == bins[order]).all()
     if tables == 1:
         surplus = sum(
             int((counts[bins == at] - counts[bins == at].min()).sum()) for at in np.unique(bins)

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql import AnonError, datasets
+from anon_sql import AnonError
 from anon_sql.hosts.linked import given_of, schema_of
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import Asked, Linking
@@ -12,15 +12,13 @@ from anon_sql.linked.release import plan, released
 
 
 @pytest.fixture
-def made(con):
-    datasets.hospital(con, 200)
+def made(hospital_of):
+    con = hospital_of(200)
     schema = schema_of(con, "release_linked", "person", roles={})
     given = {name: given_of(con, node) for name, node in schema.nodes.items()}
     asked = Asked("release_linked", 5, Linking(l=2))
     found = plan(asked, schema, given)
-    yield schema, {n: released(asked, schema, found, node)[0] for n, node in schema.nodes.items()}
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE {table}")
+    return schema, {n: released(asked, schema, found, node)[0] for n, node in schema.nodes.items()}
 
 
 def test_a_release_passes(made):

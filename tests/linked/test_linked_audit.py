@@ -3,7 +3,6 @@
 import pytest
 
 import anon_sql
-from anon_sql import datasets
 from tests.sentence import fails
 
 CALL = "FROM linked_audit('person', 'safe.person', k := 5, l := 2, truth := {})"
@@ -52,13 +51,10 @@ FAULTS = {
 
 
 @pytest.fixture
-def made(con):
-    datasets.hospital(con, 300)
+def made(hospital_of):
+    con = hospital_of(300)
     anon_sql.release_linked(con, "person", into="safe", k=5, l=2)
-    yield con
-    con.execute("DROP SCHEMA safe CASCADE")
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+    return con
 
 
 def failed(con, truth="false"):

@@ -26,13 +26,11 @@ JOINED = (
 
 
 @pytest.fixture
-def made(con):
-    datasets.hospital(con, 300)
+def made(hospital_of):
+    con = hospital_of(300)
     con.execute("CREATE SCHEMA safe")
     yield con
-    con.execute("DROP SCHEMA IF EXISTS safe CASCADE; DROP SCHEMA IF EXISTS other CASCADE")
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+    con.execute("DROP SCHEMA IF EXISTS other CASCADE")
 
 
 def planned(con, root="person", **settings):
@@ -86,7 +84,7 @@ def test_a_plan_holds_no_raw_key(made):
 
 def test_a_plan_is_made_by_links_roles_weights_and_a_hierarchy(made):
     made.execute("CREATE VIEW stay AS SELECT person_id, ward FROM visit")
-    made.execute("CREATE VIEW patient AS SELECT person_id, born, sex FROM person")
+    made.execute("CREATE VIEW patient AS SELECT person_id, born, sex, postcode FROM person")
     made.execute(
         "CREATE TABLE ages AS FROM numeric_hierarchy('person', 'born', widths := [10, 40])"
     )
@@ -97,6 +95,7 @@ def test_a_plan_is_made_by_links_roles_weights_and_a_hierarchy(made):
         "qids": ["patient.born", "patient.sex", "stay.person_id", "stay.ward"],
         "hierarchy": "ages",
         "weights": {"patient.born": 3.0, "stay.ward": 1.0},
+        "drop": ["patient.postcode"],
     }
     planned(made, "patient", **settings)
     taken(made, ("patient", "stay"))
@@ -106,6 +105,15 @@ def test_a_plan_is_made_by_links_roles_weights_and_a_hierarchy(made):
         made.execute(f"SELECT {columns.format(s)}").fetchall() for s in ("safe", "other")
     )
     assert safe == other
+    roles = {name: settings[name] for name in ("links", "identifiers", "qids", "drop")}
+    named = ", ".join(f"{name} := ${name}" for name in roles)
+    for call in (
+        "linked_risk('safe.patient', raw := 'patient', k := 4",
+        "linked_audit('patient', 'safe.patient', k := 4",
+    ):
+        found = made.execute(f"FROM {call}, {named})", roles).fetchall()
+        assert "postcode" not in str(found)
+        assert not any(each is False for row in found for each in row)
     made.execute("DROP VIEW stay; DROP VIEW patient; DROP TABLE ages")
 
 

@@ -6,21 +6,17 @@ from itertools import combinations
 import pytest
 
 import anon_sql
-from anon_sql import datasets
 from tests.linked.folded import rows
 from tests.sentence import fails
 
 
 @pytest.fixture
-def made(con):
-    datasets.hospital(con, 150)
+def made(hospital_of):
+    con = hospital_of(150)
     # few values, so that persons share rows
     con.execute("UPDATE visit SET visited = date_trunc('year', visited)")
     con.execute("UPDATE person SET born = born // 40, postcode = 'x'")
-    yield con
-    con.execute("DROP SCHEMA IF EXISTS safe CASCADE")
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+    return con
 
 
 def plain(con, k):
@@ -120,3 +116,28 @@ def test_bad_input(made):
         "linked_risk: links must be texts like 'visit.person_id -> person.person_id', got another "
         "text"
     )
+
+
+def test_a_number_of_rows_is_known_where_nothing_else_is(con):
+    """Persons with one visit and with two differ, though visits show nothing."""
+    con.execute("CREATE TABLE someone AS SELECT i AS id FROM range(60) AS made(i)")
+    con.execute("CREATE TABLE call AS SELECT i % 60 AS id, 0 AS level FROM range(90) AS made(i)")
+    roles = "links := 'call.id -> someone.id', identifiers := 'someone.id', qids := "
+    for columns in ("'call.id', keep := 'call.level'", "['call.id', 'call.level']"):
+        called = f"FROM linked_risk('someone', k := 31, {roles}{columns})"
+        assert [row[1:] for row in con.execute(called).fetchall()] == [
+            (60, 0, 0, 60),
+            *[(60, 0, 60, 30)] * 4,
+        ]
+    con.execute("CREATE SCHEMA safe")
+    con.execute(
+        "CREATE TABLE safe.someone AS SELECT id + 100 AS id, NULL AS call_rows FROM someone"
+    )
+    con.execute("CREATE TABLE safe.call AS SELECT id + 100 AS id, level FROM call WHERE id <> 7")
+    con.execute("ALTER TABLE safe.someone ADD COLUMN call_weight DOUBLE")
+    audit = (
+        f"SELECT found FROM linked_audit('someone', 'safe.someone', truth := false, {roles}"
+        "'call.id', keep := 'call.level') WHERE property = 'k'"
+    )
+    assert con.execute(audit).fetchall() == [(1.0,)]
+    con.execute("DROP SCHEMA safe CASCADE; DROP TABLE call; DROP TABLE someone")

@@ -39,12 +39,8 @@ ENDS = {
 
 
 @pytest.fixture
-def made(con):
-    datasets.hospital(con, 300)
-    yield con
-    con.execute("DROP SCHEMA IF EXISTS safe CASCADE")
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+def made(hospital_of):
+    return hospital_of(300)
 
 
 @pytest.mark.parametrize(

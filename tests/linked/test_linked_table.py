@@ -3,18 +3,14 @@
 import duckdb
 import pytest
 
-from anon_sql import datasets
-
 WHOLE = "linked_table: the plan must have all rows of visit as linked_plan has made them"
 
 
 @pytest.fixture
-def plan(con):
-    datasets.hospital(con, 200)
+def plan(hospital_of):
+    con = hospital_of(200)
     con.execute("CREATE TEMP TABLE plan AS FROM linked_plan('person', k := 5)")
-    yield con
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+    return con
 
 
 def test_a_table_has_all_rows_in_the_order_of_the_plan(plan):

@@ -5,18 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from anon_sql import datasets
 from anon_sql.hosts.linked import given_of, schema_of
 from anon_sql.linked.options import Asked, Linking
 from anon_sql.linked.release import new_keys, plan, released
 
 
 @pytest.fixture
-def hospital(con):
-    datasets.hospital(con, 200)
-    yield con
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE {table}")
+def hospital(hospital_of):
+    return hospital_of(200)
 
 
 def test_rows_that_look_alike_are_in_a_random_order(hospital):

@@ -19,12 +19,8 @@ SETTINGS = [
 
 
 @pytest.fixture
-def made(con):
-    datasets.hospital(con, 400)
-    yield con
-    con.execute("DROP SCHEMA IF EXISTS safe CASCADE")
-    for table in reversed(datasets.HOSPITAL):
-        con.execute(f"DROP TABLE IF EXISTS {table}")
+def made(hospital_of):
+    return hospital_of(400)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
@@ -273,3 +269,13 @@ def test_surplus_is_near_the_least(made):
         best[end] = min(options) if options else None
     found = anon_sql.release_linked(made, "person", into="safe", k=k)
     assert found.tables["visit"].left_out <= 1.2 * best[-1] + 0.01 * sum(counts)
+
+
+def test_data_frames_are_told_how_they_get_names(con):
+    frame = con.sql("SELECT 1 AS id").df()
+    with pytest.raises(AnonError, match=r"got a DataFrame; register data frames: con\.register"):
+        anon_sql.release_linked(frame, "person", into="safe")
+    with pytest.raises(AnonError, match="root must be the name of a table, got a dict; register"):
+        anon_sql.release_linked(con, {"person": frame}, into="safe")
+    with pytest.raises(AnonError, match=r"anon_sql\.release_linked releases tables"):
+        anon_sql.anonymize({"person": frame}, k=2)

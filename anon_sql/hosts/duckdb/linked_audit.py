@@ -230,7 +230,9 @@ class LinkedAudit:
             for link in users:
                 node = self.schema.nodes[link.child]
                 keys = ", ".join(f"t.{quote(column)}" for column in link.columns)
-                parts.append(f"SELECT {HASH}({keys}) AS key, person FROM {self._owned(node)}")
+                none = " AND ".join(f"t.{quote(column)} IS NOT NULL" for column in link.columns)
+                owned = f"{self._owned(node)} WHERE {none}"
+                parts.append(f"SELECT {HASH}({keys}) AS key, person FROM {owned}")
             counted = (
                 "SELECT count(*) AS n FROM (SELECT DISTINCT key, person FROM "
                 f"({' UNION ALL '.join(parts)})) GROUP BY key"

@@ -5,6 +5,8 @@ from decimal import Decimal
 from pathlib import PurePath
 from typing import Any
 
+import duckdb
+
 from anon_sql.core.names import literal, pieces, quote, split
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold, tag
 from anon_sql.core.steps import read_steps
@@ -61,8 +63,14 @@ class Catalog:
             known = sorted({table for _, _, table in self.by_place})
             rule = "the relation must be a table or view in the catalog"
             raise AnonError(self.function, rule, listed([name]), did_you_mean(name, known))
-        relation = f"query_table({literal(name)})"
-        described = self.ask(f"DESCRIBE FROM {relation}")
+        try:
+            relation = f"query_table({literal(name)})"
+            described = self.ask(f"DESCRIBE FROM {relation}")
+        except duckdb.Error:
+            known = sorted({table for _, _, table in self.by_place})
+            rule = "every linked table must be a committed table or view, or a file"
+            hint = did_you_mean(name, known) if known else None
+            raise AnonError(self.function, rule, f"'{name}'", hint) from None
         columns = [{"name": row[0], "type": row[1], "comment": None} for row in described]
         short = PurePath(name).name.partition(".")[0] if "/" in name or "." in name else name
         return self._note(short, relation, columns)

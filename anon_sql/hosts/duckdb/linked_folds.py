@@ -59,7 +59,8 @@ class Folds:
     def _rows(self, node: Node) -> str:
         columns = [f"{quote(name)} AS c{at}" for at, name in enumerate(node.renewed)]
         columns += [f"{HASH}({quote(name)}) AS s{at}" for at, name in enumerate(node.sensitive)]
-        labels = f"{HASH}({', '.join(['0', *self.labels(node)])})"
+        # 1, because DuckDB hashes 0 as 0, and lists of one and of two such hashes alike
+        labels = f"{HASH}({', '.join(['1', *self.labels(node)])})"
         own = ", ".join([*columns, f"{labels} AS label"])
         return (
             f"{self.name('rows', node)} AS MATERIALIZED "

@@ -267,14 +267,18 @@ def given(
         return _from_polars(function, _collected(function, data), scratch, lazy=True)
     if frames.is_polars_dataframe(data):
         return _from_polars(function, data, scratch, lazy=False)
-    spark = type(data).__module__.startswith("pyspark.")
+    hint = None
+    if type(data).__module__.startswith("pyspark."):
+        hint = "anon_sql.spark releases it"
+    elif isinstance(data, (dict, list, tuple)):
+        hint = "anon_sql.release_linked releases tables that belong together"
     raise AnonError(
         function,
         Parameter(parameter)
         + " must be a pandas, Polars or PyArrow table, a relation of DuckDB, or the path of a "
         "Parquet or CSV file",
         "None" if data is None else f"a {type(data).__module__.split('.')[0]} {_name(data)}",
-        "anon_sql.spark releases it" if spark else None,
+        hint,
     )
 
 

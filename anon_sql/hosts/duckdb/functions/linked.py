@@ -10,6 +10,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import first
 from anon_sql.core.names import literal
 from anon_sql.core.parameters import read
+from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.binding import flat_scope, scope_of
@@ -67,7 +68,7 @@ def _schema(
     function: str, scope: Mapping[str, Any], call: Mapping[str, Any], root: object
 ) -> tuple[Catalog, Schema]:
     catalog = Catalog(function, partial(registry.asked, scope["db"]), scope_of(scope), files=True)
-    roles = {name: call[name] for name in ("qids", "sensitive", "identifiers", "keep")}
+    roles = {name: call[name] for name in PARAMETER.values()}
     schema = read_schema(
         catalog, str(root), links=call["links"], leave_out=call["leave_out"], roles=roles
     )

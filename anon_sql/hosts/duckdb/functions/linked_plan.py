@@ -14,6 +14,7 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import first, one_array, one_list, plain
 from anon_sql.core.names import split
 from anon_sql.core.parameters import read
+from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.binding import flat_scope, scope_of
@@ -39,7 +40,6 @@ from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
 _PLAN, _TABLE = "linked_plan", "linked_table"
-_ROLES = ("qids", "sensitive", "identifiers", "keep")
 _ENDS = pa.struct([("min", pa.string()), ("max", pa.string())])
 _INTS, _TEXTS = pa.list_(pa.int32()), pa.list_(pa.string())
 _RELEASED = pa.struct(
@@ -162,7 +162,7 @@ def _schema(scope: Mapping[str, Any], call: Mapping[str, Any], ask: Ask) -> Sche
         scope["relation"],
         links=call["links"],
         leave_out=call["leave_out"],
-        roles={name: call[name] for name in _ROLES},
+        roles={name: call[name] for name in PARAMETER.values()},
     )
 
 
