@@ -61,7 +61,7 @@ def repeated_keys(compared: Compared, kept: Sequence[str]) -> list[str]:
     for name in kept:
         if name not in request.keys and not compared.released.view(name).hashed:
             continue
-        single, distinct = counts(compared.repeated_marks(name))
+        single, distinct = counts(compared.repeated_marks(name).copy())
         if single < distinct and MANY_KEYS <= distinct < rows <= FEW_ROWS * distinct:
             found.append(name)
     return found

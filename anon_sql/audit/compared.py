@@ -328,7 +328,7 @@ class Compared:
     def _repeated(self) -> Rows:
         """The different released rows, twice where there are several."""
         twice = np.flatnonzero(self.released.weights > 1)
-        return np.append(np.arange(len(self.class_of)), twice)
+        return np.append(np.arange(len(self.class_of)), twice) if len(twice) else ALL
 
     def raw_hashes(self, rows: Rows) -> Marks:
         """Return a hash of some raw rows over the columns that both relations have."""

@@ -20,7 +20,7 @@ from anon_sql.audit.persons import Known, Numbers
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
 FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
-SOME = 1 << 20  # rows after which it is seen whether most are different
+SOME = 1 << 18  # rows after which it is seen whether most are different
 
 
 class _Different:
