@@ -14,6 +14,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.errors import error_text
 
 def people(con):
+    con.execute("SET enable_progress_bar = false")  # printed where a release takes two seconds
     con.execute("CREATE TABLE people AS SELECT i % 60 AS age, i % 3 AS city FROM range(600) t(i)")
     return con
 
