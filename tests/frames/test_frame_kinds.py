@@ -99,9 +99,12 @@ def test_released_values_of_every_type_are_those_checked(people, kind, form):
         data = data.drop(columns="id")
     if kind == "pandas of PyArrow":
         data = data.convert_dtypes(dtype_backend="pyarrow")
-    qids = ["number", "born", "pay", "member", "score", "seen", "zoned", "clock", "word"]
-    for name in qids:
-        made = frames.anonymize(data, k=4, qids=name, keep="*", format=form)
+    for qids in (
+        ["number", "born", "pay"],
+        ["member", "score", "seen"],
+        ["zoned", "clock", "word"],
+    ):
+        made = frames.anonymize(data, k=4, qids=qids, keep="*", format=form)
         assert len(made) == len(data)
         assert list(made.columns) == list(data.columns)
 

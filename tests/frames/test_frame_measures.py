@@ -6,9 +6,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import anon_sql
 from anon_sql import frames
 from anon_sql.core.parameters import declared, takes
 from anon_sql.hosts.duckdb.sql_files import entries
+from tests.frames.conftest import PEOPLE
 from tests.frames.sql import as_sql
 
 CALL = {"k": 4, "qids": ["age", "city"], "keep": ["*"]}
@@ -44,11 +46,19 @@ TABLES = {
 }
 
 
+@pytest.fixture(scope="module")
+def released():
+    """Return the release of the table ``people``."""
+    with anon_sql.connect() as con:
+        con.execute(PEOPLE)
+        return con.sql(as_sql("anonymize", "people", CALL)).to_arrow_table()
+
+
 @pytest.fixture
-def pair(people):
+def pair(people, released):
     """Return the table ``people`` and its release, as PyArrow tables and as tables of SQL."""
-    people.execute(f"CREATE TABLE released AS {as_sql('anonymize', 'people', CALL)}")
-    return people, [people.sql(f"FROM {name}").to_arrow_table() for name in ("people", "released")]
+    people.execute("CREATE TABLE released AS FROM released")
+    return people, [people.sql("FROM people").to_arrow_table(), released]
 
 
 def rows_of(found):

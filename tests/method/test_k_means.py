@@ -40,24 +40,15 @@ def test_every_row_is_nearest_to_its_own_centre_or_steps_ran_out():
 
 
 def lloyd(features, centres):
-    """Return the cluster of each row by steps that are written down row by row."""
-    clusters = [-1] * len(features)
+    """Return the cluster of each row by the steps as they are written down, all distances at once."""
+    rows, clusters = features.astype(float), np.full(len(features), -1)
     for _ in range(STEPS):
-        before, clusters = (
-            clusters,
-            [
-                min(
-                    range(len(centres)),
-                    key=lambda at: (float(((row - centres[at]) ** 2).sum()), at),
-                )
-                for row in features.astype(float)
-            ],
-        )
-        if before == clusters:
+        before = clusters
+        clusters = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)  # the first of ties
+        if np.array_equal(before, clusters):
             break
-        for at in set(clusters):
-            rows = [row for row, own in zip(features, clusters, strict=True) if own == at]
-            centres[at] = np.mean(np.array(rows, dtype=float), axis=0)
+        for at in set(clusters.tolist()):
+            centres[at] = rows[clusters == at].mean(axis=0)
     return np.unique(clusters, return_inverse=True)[1]
 
 

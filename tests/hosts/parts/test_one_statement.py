@@ -28,9 +28,12 @@ CALLS = {
     "rules": ("anonymize", {"k": 5, "l": 2, "t": 0.6, "effort": "fast"}),
     "ends": ("mondrian", {"k": 5, "format": "typed"}),
     "means": ("rayden", {"k": 7, "format": "mean"}),
-    "medians": ("anonymize", {"k": 7, "format": "median"}),
+    "medians": ("anonymize", {"k": 7, "format": "median", "effort": "fast"}),
     "levels": ("full_domain", {"k": 5, "hierarchy": "tree", "suppressed": "keep"}),
-    "left out": ("anonymize", {"k": 5, "suppressed": "drop", "suppression_limit": 0.3}),
+    "left out": (
+        "anonymize",
+        {"k": 5, "suppressed": "drop", "suppression_limit": 0.3, "effort": "fast"},
+    ),
     "as before": ("full_domain", {"k": 5, "like": "earlier"}),
     "records added": ("sdka", {"k": 5, "generator": "bootstrap"}),
 }
