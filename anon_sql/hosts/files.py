@@ -224,7 +224,7 @@ def means_folder(target: str) -> bool:
     return target.endswith("/") or Path(target).is_dir()
 
 
-def require_new_folder(name: str | Words, target: Path, overwrite: bool, hint: str) -> None:
+def require_new_folder(name: str | Words, target: Path, overwrite: bool, hint: str | Words) -> None:
     """Raise AnonError for a target that exists, unless it may be replaced; name: as errors do."""
     if not target.exists():
         return

@@ -249,7 +249,10 @@ class _Target:
             raise AnonError(NAME, rule, f"'{self.into}'")
         remove_temporary(self.folder)
         require_new_folder(
-            Parameter("into"), self.folder, self.overwrite, "overwrite=True replaces it"
+            Parameter("into"),
+            self.folder,
+            self.overwrite,
+            Argument("overwrite", True) + " replaces it",
         )
 
     def write(self, schema: Schema, made: Made, form: str) -> None:
@@ -301,7 +304,7 @@ class _Target:
         if there and not self.overwrite:
             rule = Parameter("into") + " must have no tables of these names"
             got = f"{listed(there)} in '{self.into}'"
-            raise AnonError(NAME, rule, got, "overwrite=True replaces them")
+            raise AnonError(NAME, rule, got, Argument("overwrite", True) + " replaces them")
 
 
 @contextmanager

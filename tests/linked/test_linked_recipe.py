@@ -124,12 +124,17 @@ def test_a_release_is_verified_and_reported_by_its_recipe(folder):
     assert checked.exit_code == 0, checked.output
     assert "holds    the recipe is the one that was used" in checked.output
     assert "without --raw" not in checked.output
+    assert "holds    audit: labels of visit" in checked.output
+    raw = ("verify", f"{folder}/out/", "--raw", folder / "hospital.duckdb")
+    assert "a release made with a hierarchy needs it again, got none" in refused(*raw)
+    checked = run(*raw, "--hierarchy", folder / "trees")
+    assert "holds    audit: labels of visit" in checked.output
     other = changed(folder, ("seed = 7", "seed = 8"))
     said = refused("verify", f"{folder}/out/", "--recipe", other)
     assert "the recipe is the one that was used (another SHA-256)" in said
     said = refused("verify", f"{folder}/out/", "--recipe", recipe, "--raw", "hospital.duckdb")
     assert said == (
-        "verify: tables that belong together are checked by --raw, or --recipe, alone, got "
+        "verify: tables that belong together are checked by --raw and --hierarchy, or --recipe, got "
         "another option"
     )
     pytest.importorskip("jinja2")

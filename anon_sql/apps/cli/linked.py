@@ -111,7 +111,7 @@ def release_root(
         before = con.execute(risk(schema, folds, k)).fetchall()
         if recipe is not None:
             linked_recipes.require_named("release", recipe, schema)
-        trees = _hierarchy(con, given.get("hierarchy"), recipe)
+        trees = _hierarchy(con, "release", given.get("hierarchy"), recipe)
         own = {name: value for name, value in given.items() if name != "hierarchy"}
         if float(own.get("l", 1)).is_integer():  # an option of all models, so a number
             own["l"] = int(own.get("l", 1))
@@ -194,7 +194,10 @@ def verdict_of(
 
 
 def _hierarchy(
-    con: duckdb.DuckDBPyConnection, path: Path | None, recipe: LinkedRecipe | None
+    con: duckdb.DuckDBPyConnection,
+    function: str,
+    path: Path | None,
+    recipe: LinkedRecipe | None,
 ) -> str | None:
     """Register the hierarchies, and return their relation; None without any.
 
@@ -203,10 +206,10 @@ def _hierarchy(
     with anon_sql.connect() as own:
         if recipe is not None and recipe.hierarchies:
             for file in recipe.hierarchies.values():
-                files.check_source("release", "a hierarchy of the recipe", file)
+                files.check_source(function, "a hierarchy of the recipe", file)
             paths = [str(file) for file in recipe.hierarchies.values()]
             rows = own.sql("FROM read_hierarchies(?)", params=[paths]).to_arrow_table()
-        elif read_hierarchy(own, "release", path, _TREES):
+        elif read_hierarchy(own, function, path, _TREES):
             rows = own.table(_TREES).to_arrow_table()
         else:
             return None
@@ -268,9 +271,16 @@ def is_linked(path: Path) -> dict[str, Any] | None:
 
 
 def checks_of(
-    written: Mapping[str, Any], folder: Path, raw: Path | None
+    written: Mapping[str, Any],
+    folder: Path,
+    raw: Path | None,
+    hierarchy: Path | None = None,
+    recipe: LinkedRecipe | None = None,
 ) -> Iterator[tuple[str, bool | None, str]]:
-    """Yield what was checked of a folder: the property, whether it holds, and what was found."""
+    """Yield what was checked of a folder: the property, whether it holds, and what was found.
+
+    hierarchy, recipe: where the hierarchies are that the release was made with.
+    """
     stated = written["output"]["files"]
     others = manifest.unnamed(written, folder) if folder.is_dir() else []
     yield "the folder holds nothing else", not others, manifest.first_paths(others)
@@ -293,6 +303,8 @@ def checks_of(
         types = None if raw is None else types_in(con, written)
         schema = schema_of(written, columns, types)
         parameters = written["parameters"]
+        trees = None if raw is None else _hierarchy(con, "verify", hierarchy, recipe)
+        known = trees is not None or not parameters["hierarchy"]
         audit = LinkedAudit(
             schema,
             None if raw is None else quote,
@@ -300,7 +312,8 @@ def checks_of(
             columns,
             parameters["k"],
             float(parameters["l"]),
-            truth=parameters["format"] in ("label", "typed") and not parameters["hierarchy"],
+            truth=parameters["format"] in ("label", "typed") and known,
+            hierarchy=trees,
         )
         persons = con.execute(
             f"SELECT count(*) FROM query_table({literal(places[schema.root])})"

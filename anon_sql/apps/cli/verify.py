@@ -33,7 +33,7 @@ from anon_sql.audit.earlier import EARLIER
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
-from anon_sql.hosts import recipes
+from anon_sql.hosts import linked_recipes, recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import SeriesFile, of_recipe
@@ -214,10 +214,12 @@ def verify(
     with console.one_sentence(spelling=Options(verify, earlier_files(previous), key)):
         linked = is_linked(manifest.beside(released))
         if linked is not None:
-            if hierarchy is not None or previous or (recipe and raw):
-                rule = "tables that belong together are checked by --raw, or --recipe, alone"
+            if previous or (recipe and (raw or hierarchy)):
+                rule = (
+                    "tables that belong together are checked by --raw and --hierarchy, or --recipe"
+                )
                 raise AnonError("verify", rule, "another option")
-            _verify_linked(linked, released, raw, recipe)
+            _verify_linked(linked, released, raw, hierarchy, recipe)
             return
         files.check_source("verify", "OUT", released)
         if raw is not None:
@@ -230,9 +232,7 @@ def verify(
             hint = "anon-sql release --manifest writes one"
             raise AnonError("verify", "OUT must have a manifest beside it", f"no '{path}'", hint)
         written = manifest.read("verify", path)
-        if raw is not None and written["parameters"]["hierarchy"] and hierarchy is None:
-            rule = "a release made with a hierarchy needs it again"
-            raise AnonError("verify", rule, "none", "pass --hierarchy")
+        _require_hierarchy(written, raw, hierarchy)
         for file in previous:
             files.check_source("verify", "--previous", file)
         state = SeriesFile(series, series_key) if series else of_recipe(by) if by else None
@@ -279,15 +279,30 @@ def _source(
     return None if raw is None and by is None else read
 
 
+def _require_hierarchy(
+    written: Mapping[str, Any], raw: Path | None, hierarchy: Path | None
+) -> None:
+    """Raise AnonError if labels are to be compared without the hierarchy they come from."""
+    if raw is not None and written["parameters"]["hierarchy"] and hierarchy is None:
+        rule = "a release made with a hierarchy needs it again"
+        raise AnonError("verify", rule, "none", "pass --hierarchy")
+
+
 def _verify_linked(
-    written: Mapping[str, Any], released: Path, raw: Path | None, recipe: Path | None
+    written: Mapping[str, Any],
+    released: Path,
+    raw: Path | None,
+    hierarchy: Path | None,
+    recipe: Path | None,
 ) -> None:
     """Check the tables of a folder that belong together."""
     checks = []
+    _require_hierarchy(written, raw, hierarchy)
+    by = None if recipe is None else linked_recipes.read("verify", recipe)
     if recipe is not None:
         raw = source_of("verify", recipe)
         checks.append(_by_recipe(written, digest(recipe)))
-    checks += [Check(*each) for each in checks_of(written, released, raw)]
+    checks += [Check(*each) for each in checks_of(written, released, raw, hierarchy, by)]
     failed = [check for check in checks if check.holds is False]
     if failed:
         rule = "the release must be what its manifest says"

@@ -20,7 +20,8 @@ class LinkedAudit:
     """The checks of the released tables of a schema.
 
     raw, released: return the SQL of a table; without raw tables less is checked. columns: SQL type
-    by column of each released table, by its name.
+    by column of each released table, by its name. hierarchy: the relation that the release was made
+    with.
     """
 
     def __init__(
@@ -33,8 +34,10 @@ class LinkedAudit:
         l: float | None,  # noqa: E741
         *,
         truth: bool,
+        hierarchy: str | None = None,
     ):
         self.schema, self.released, self.columns = schema, released, columns
+        self.hierarchy = hierarchy
         self.k, self.l, self.truth, self.compared = k, l, truth and raw is not None, raw is not None
         self.raw = raw or released
         self.folds = Folds(schema, "__anon_s_", lambda node: released(node.name), added=True)
@@ -284,6 +287,8 @@ class LinkedAudit:
             }
             given = ", ".join(f"{role} := {_list(names)}" for role, names in named.items())
             properties = ", ".join(map(literal, _TRUTH))
+            if self.hierarchy is not None:
+                given += f", hierarchy := {literal(self.hierarchy)}"
             yield (
                 f"SELECT concat(property, ' of ', {literal(name)}) AS property, "
                 "0::DOUBLE AS required, found, passed, NULL::VARCHAR AS example "

@@ -120,6 +120,7 @@ def _audit(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
         k,
         None if l is None else float(l),
         truth=bool(call["truth"]),
+        hierarchy=call["hierarchy"],
     ).statement()
 
 
