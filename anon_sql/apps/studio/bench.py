@@ -25,6 +25,7 @@ from anon_sql.apps.verdict import of_recipe
 from anon_sql.apps.verdict.figures import Drawn, Measured, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.core import stopping
+from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
@@ -39,6 +40,8 @@ PAGE = 20  # rows that are shown at a time
 MASK = "•••"
 DIALECT = ("delimiter", "quote", "header", "null")  # keys of a recipe's source
 _BYTES = 8  # of a value in memory, at least
+_LOOKED_AT = 100_000  # rows whose roles are suggested, of a table that is too large for all
+_CELL = 64  # bytes of a value whose role is suggested
 _OFFLINE = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
 
 
@@ -80,7 +83,6 @@ class Bench:
         rows = figures.one(con, "rows", "SELECT count(*) AS rows FROM raw")
         columns = by_recipe.types_of_raw(con)
         file, table = self._file
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         return {
             "name": file.name + (f", table {table}" if table else ""),
             "stem": file.name.split(".")[0],
@@ -90,7 +92,7 @@ class Bench:
             "sha256": digest(file) if table is None else None,
             "written": self._written(),
             "noticed": noticed,
-            "huge": (rows.value or 0) * len(columns) * _BYTES > memory / 4,
+            "every": self._every(),
             "beside": None if self.read_recipe else self._beside(columns),
             "tables": found,
             "hierarchies": self._hierarchies(columns),
@@ -180,19 +182,41 @@ class Bench:
         file = self._file[0].name
         return {name: path for name, path in found.items() if path != file}
 
+    def _every(self) -> int:
+        """Return 1, or n for a table so large that only every nth row is looked at for its roles.
+
+        Such a table is larger than a quarter of the memory that DuckDB may use.
+        """
+        asked = "SELECT count(*), current_setting('memory_limit') FROM raw"
+        ((rows, limit),) = self.con.execute(asked).fetchall()
+        columns, memory = len(self.con.table("raw").columns), size_in_bytes(limit)
+        if memory is None or rows * columns * _BYTES <= memory / 4:
+            return 1
+        looked_at = max(min(_LOOKED_AT, memory // (4 * _CELL * columns)), 1)
+        return -(-int(rows) // looked_at)
+
     def roles(self) -> dict[str, Any]:
         """Return the suggestion for each column, with its figures; and a first recipe."""
-        found = self.con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
+        of, every = "raw", self._every()
+        if every > 1:
+            of = "few"
+            self.con.execute("CREATE OR REPLACE TABLE few AS " + figures.every_row(every))
+        found = self.con.sql(f"FROM suggest_roles('{of}')").to_arrow_table().to_pylist()
         tables = first_recipe(self.con, self.path, self.start, found, self.written_as)
         return {
-            "columns": [figures.of_column(each) for each in found],
+            "columns": [figures.of_column(each, of) for each in found],
             "tables": None if self.read_recipe else tables,
         }
 
-    def risk(self, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what whoever knows the quasi-identifiers finds in the raw table."""
-        qids = self._recipe(tables).roles["qids"]
-        return figures.raw_risk(self.con, qids) if qids else {"figures": [], "sets": []}
+    def risk(self, tables: Mapping[str, Any], suggested: Sequence[str]) -> dict[str, Any]:
+        """Return what whoever knows the quasi-identifiers finds in the raw table.
+
+        suggested: the columns that are taken where none is a quasi-identifier.
+        """
+        qids = self._recipe(tables).roles["qids"] or suggested
+        if not qids:
+            return {"figures": [], "sets": []}
+        return figures.raw_risk(self.con, qids, with_sets=self._every() == 1)
 
     def tree(self, file: str) -> dict[str, Any]:
         """Return the hierarchy in a file of the start folder; its values are counted only."""

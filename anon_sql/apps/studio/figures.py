@@ -44,9 +44,15 @@ def row(
     return [Figure(name, found[name], f"SELECT {name} FROM {call}", column) for name in names]
 
 
-def of_column(found: Mapping[str, Any]) -> Told:
-    """Return a row of ``suggest_roles`` with its numbers as figures."""
-    where = f"FROM suggest_roles('raw') WHERE column_name = {literal(found['column_name'])}"
+def every_row(every: int) -> str:
+    """Return a query of every nth row of the raw table."""
+    numbered = "(SELECT *, row_number() OVER () AS __anon_row FROM raw)"
+    return f"SELECT * EXCLUDE (__anon_row) FROM {numbered} WHERE __anon_row % {every} = 0"
+
+
+def of_column(found: Mapping[str, Any], of: str) -> Told:
+    """Return a row of ``suggest_roles`` with its numbers as figures. of: the relation."""
+    where = f"FROM suggest_roles('{of}') WHERE column_name = {literal(found['column_name'])}"
     numbers = [
         asdict(Figure(name, found[name], f"SELECT {name} {where}", found["column_name"]))
         for name in _COLUMN
@@ -55,7 +61,7 @@ def of_column(found: Mapping[str, Any]) -> Told:
     return {**{name: found[name] for name in words}, "figures": numbers}
 
 
-def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> Told:
+def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str], *, with_sets: bool) -> Told:
     """Return who is alone or at risk in the raw table, and the sets that single out most."""
     given = arguments({"qids": list(qids)})
     found = []
@@ -65,7 +71,7 @@ def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> Told:
     stopping.check("studio")
     call = f"unique_combinations('raw', max_columns := 2, columns := {_list(qids)})"
     sets = []
-    for each in rows_of(con, f"FROM {call} LIMIT {SETS}"):
+    for each in rows_of(con, f"FROM {call} LIMIT {SETS}") if with_sets else ():
         sql = f"SELECT share FROM {call} WHERE columns = {_list(each['columns'])}"
         name = ", ".join(each["columns"])
         sets.append(asdict(Figure("share", each["share"], sql, name)))

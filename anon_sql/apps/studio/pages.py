@@ -10,7 +10,7 @@ from jinja2 import Environment
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.report.rendering import environment, figure
-from anon_sql.apps.studio.figures import release_statement
+from anon_sql.apps.studio.figures import every_row, release_statement
 from anon_sql.apps.verdict.words import CONSEQUENCE, percent
 from anon_sql.core.names import literal, quote, split
 from anon_sql.hosts.recipes import Recipe
@@ -56,7 +56,12 @@ def _environment() -> Environment:
     }
     own.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
     own.globals |= {"unread": unread, "consequence": CONSEQUENCE, "linked": LINKED}
-    own.globals |= {"dialect": dialect, "delimiters": DELIMITERS, "quotes": QUOTES}
+    own.globals |= {
+        "every_row": every_row,
+        "dialect": dialect,
+        "delimiters": DELIMITERS,
+        "quotes": QUOTES,
+    }
     return own
 
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -35,6 +36,7 @@ class Engine:
         self._turn = asyncio.Lock()
         self._last = 0
         self._running: tuple[int, str, asyncio.Future[Any]] | None = None
+        self._since = 0.0  # when the call that runs has begun
         self.step: dict[str, Any] = {}
         self.pid: int | None = None
 
@@ -50,6 +52,7 @@ class Engine:
             await self._start()
             answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
             self._running, self.step = (number, name, answer), {}
+            self._since = time.monotonic()
             try:
                 await self._send({"id": number, "call": name, "with": arguments})
                 return await answer
@@ -58,10 +61,12 @@ class Engine:
 
     @property
     def running(self) -> dict[str, Any] | None:
-        """Return the number and name of the call that runs, and its last step."""
+        """Return the number, name and seconds of the call that runs, and its last step."""
         if self._running is None:
             return None
-        return {"number": self._running[0], "call": self._running[1], **self.step}
+        number, name, _ = self._running
+        seconds = int(time.monotonic() - self._since)
+        return {"number": number, "call": name, "seconds": seconds, **self.step}
 
     async def stop(self, number: int) -> None:
         """Stop a call, by its number; an engine that does not answer in time is ended."""

@@ -145,7 +145,9 @@ class Studio:
         return self._shown("part_roles.html")
 
     async def _data_risk(self, request: Request) -> Response:
-        found = None if self.session.empty else await self._asked("risk")
+        found = None
+        if not self.session.empty:
+            found = await self._asked("risk", suggested=self.session.suggested)
         return self._shown("part_risk.html", found=found)
 
     async def _data_controls(self, request: Request) -> Response:
@@ -162,7 +164,7 @@ class Studio:
         """Show what a quick release keeps; on a button where the last took long."""
         session = self.session
         found = session.found("preview")
-        waits = session.facts["huge"] or (session.slow > SLOW and not request.query_params)
+        waits = session.facts["every"] > 1 or (session.slow > SLOW and not request.query_params)
         if found is None and session.can_release and not waits:
             started = time.monotonic()
             found = await self._asked("preview")
@@ -351,11 +353,19 @@ class Studio:
 
 
 def listening(port: int = 0) -> socket.socket:
-    """Return a socket bound to the loopback address alone; 0 for any free port."""
+    """Return a socket bound to the loopback address alone; 0 for any free port.
+
+    Raises AnonError for a port that another program has, or that is reserved.
+    """
     bound = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    bound.bind(("127.0.0.1", port))
-    bound.listen(64)
+    try:
+        bound.bind(("127.0.0.1", port))
+        bound.listen(64)
+    except OSError:
+        bound.close()
+        hint = "leave it out for a free one"
+        raise AnonError("studio", "--port must be free", f"{port}, which is not", hint) from None
     return bound
 
 

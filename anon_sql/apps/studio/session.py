@@ -66,6 +66,11 @@ class Session:
         return next((role for role in ROLES if name in self.tables["roles"][role]), "")
 
     @property
+    def suggested(self) -> list[str]:
+        """Return the columns that are suggested as quasi-identifiers."""
+        return [each["column_name"] for each in self.columns if each["role"] == "quasi"]
+
+    @property
     def can_release(self) -> bool:
         """Return whether there is a table to release, and a column to generalize."""
         return not self.empty and bool(self.tables["roles"]["quasi"])

@@ -26,6 +26,32 @@ NAMELESS = """
         .filter(each => !(each.labels?.length || each.ariaLabel || each.textContent.trim()))
         .map(each => each.outerHTML)
 """
+PALE = """
+    () => {
+        const numbers = (text) => text.match(/[\\d.]+/g).map(Number);
+        const light = (color) => color.slice(0, 3).map(each => each / 255)
+            .map(each => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+            .reduce((sum, each, at) => sum + each * [0.2126, 0.7152, 0.0722][at], 0);
+        const behind = (each) => {
+            for (; each; each = each.parentElement) {
+                const found = numbers(getComputedStyle(each).backgroundColor);
+                if (found.length === 3 || found[3] === 1) return found;
+            }
+            return [255, 255, 255];
+        };
+        const contrast = (text, back) => {
+            const [low, high] = [light(text), light(back)].sort((a, b) => a - b);
+            return (high + 0.05) / (low + 0.05);
+        };
+        const said = (each) => [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+        return [...document.querySelectorAll('body *')]
+            .filter(each => each.checkVisibility() && !each.disabled && (said(each) || each.placeholder))
+            .map(each => [each, getComputedStyle(each, said(each) ? null : '::placeholder')])
+            .map(([each, style]) => [each, numbers(each.ownerSVGElement ? style.fill : style.color)])
+            .filter(([each, color]) => contrast(color, behind(each)) < 4.5)
+            .map(([each, color]) => `${each.outerHTML.slice(0, 80)} ${color} on ${behind(each)}`);
+    }
+"""
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +72,9 @@ def chromium():
 class Page:
     """A page of the studio, and what it said and asked for."""
 
-    def __init__(self, browser, studio, size="desk", scheme="light"):
+    def __init__(self, browser, studio, size="desk"):
         width, height = SIZES[size]
-        self.context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme
-        )
+        self.context = browser.new_context(viewport={"width": width, "height": height})
         self.page = self.context.new_page()
         self.said, self.asked, self.host = [], [], studio.host
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -177,11 +201,9 @@ def test_adult_from_start_to_signed_files_with_the_keyboard_alone(chromium, shar
     assert {path.name for path in tmp_path.iterdir()} == {"adult.parquet", *written}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES)
-def test_screens_fit_and_have_names(chromium, tmp_path, size, scheme):
+def test_screens_fit_and_can_be_read_and_each_control_has_a_name(chromium, tmp_path):
     with running(people(tmp_path), "people.parquet") as studio:
-        page = Page(chromium, studio, size, scheme)
+        page = Page(chromium, studio)
         for name in ("table", "roles", "protect", "check", "sign"):
             page.page.goto(f"http://{studio.host}/{name}")
             page.settled()
@@ -189,11 +211,29 @@ def test_screens_fit_and_have_names(chromium, tmp_path, size, scheme):
                 page.press("r")
                 page.shows("[aria-label=Audit]")
                 page.settled()
-            assert page.page.evaluate("document.documentElement.scrollWidth") <= SIZES[size][0], (
-                name
-            )
+            assert page.page.locator("h1").count() == 1, name
+            for details in page.page.locator("main details > summary").all():
+                details.click()
             assert page.page.evaluate(NAMELESS) == [], name
-            assert page.page.locator("h1, h2").count()
+            for scheme in ("light", "dark"):
+                page.page.emulate_media(color_scheme=scheme)
+                assert page.page.evaluate(PALE) == [], (name, scheme)
+            for width, height in SIZES.values():
+                page.page.set_viewport_size({"width": width, "height": height})
+                assert page.page.evaluate("document.documentElement.scrollWidth") <= width, name
+        page.close()
+
+
+def test_a_choice_that_cannot_be_released_is_said_and_its_control_focused(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/protect")
+        page.shows("#preview .tiles")
+        page.settled()
+        page.page.fill("#k", "5000")
+        page.page.focus("#method")
+        page.shows("#preview .failed:has-text('anonymize: k must')")
+        page.page.wait_for_function("() => document.activeElement.id === 'k'")
         page.close()
 
 
@@ -261,6 +301,10 @@ def test_a_stop_is_one_message(chromium, tmp_path):
             headers: {'X-Studio-Key': key}, body: JSON.stringify({name, value, columns})})"""
         page.page.evaluate(choose, ["role", "quasi", ["a", "b", "c", "d"], studio_key])
         page.press("r")
+        page.page.wait_for_function(
+            "() => /^check: .+ \\d+%, \\d+ s$/.test(document.querySelector('#doing').textContent)",
+            timeout=60_000,
+        )
         page.page.click("#stop", timeout=60_000)
         page.shows(".failed:has-text('Stopped. Nothing was released.')", 10)
         page.page.wait_for_selector("#running", state="hidden")

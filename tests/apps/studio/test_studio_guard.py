@@ -225,6 +225,13 @@ main()
 """
 
 
+def test_a_port_that_is_taken(people, fresh):
+    from tests.command import refused
+
+    said = refused("studio", people / "people.parquet", "--no-open", "--port", str(fresh.port))
+    assert said.startswith(f"studio: --port must be free, got {fresh.port}, which is not")
+
+
 @pytest.mark.slow
 def test_it_ends_after_an_hour_without_a_request(people, tmp_path):
     """An hour lasts three seconds here."""

@@ -71,7 +71,12 @@ def test_figures_of_the_check_are_those_of_sql(studio, fresh):
     for part in ("Audit", "Attacks", "Distributions", "Verdict"):
         assert f'aria-label="{part}"' in page
     check_figures(fresh, page, 60)
-    check_figures(fresh, studio.page("/data/sign"), 0)
+    studio.choose("k", 300)
+    page = studio.page("/data/check?run=yes")
+    fresh.execute("CREATE OR REPLACE TABLE released AS " + released_by(page)[25:])
+    assert "Red: do not release this" in page
+    check_figures(fresh, page, 50)
+    check_figures(fresh, studio.page("/data/sign"), 1)
     answer = studio.page("/ask", {"question": "SELECT count(*) FROM raw WHERE age > 40"})
     check_figures(fresh, answer, 3)
 
@@ -142,14 +147,41 @@ def test_of_many_choices_in_a_second_the_last_is_shown(studio):
         assert shown or "Stopped. Nothing was released." in text, k
 
 
-def test_screens_without_a_quasi_identifier(studio):
+def test_screens_without_a_quasi_identifier(studio, fresh):
     studio.choose("role", "keep", ROLES["quasi"])
     try:
         assert "there is no release" in studio.page("/data/check?run=yes")
         assert "No quasi-identifier, no release." in studio.page("/data/preview?run=yes")
-        assert "nothing to make coarser" in studio.page("/data/risk")
+        risk = studio.page("/data/risk")
+        assert "nothing to make coarser" in risk
+        assert "suggested quasi-identifiers of a person finds one row" in risk
+        check_figures(fresh, risk, 2)
+        assert 'data-key="r"' not in studio.page("/data/check")
     finally:
         studio.choose("role", "quasi", ROLES["quasi"])
+
+
+QUICKLY = """
+from anon_sql.apps.studio import server
+server.SLOW = 0
+from anon_sql.apps.main import main
+main()
+"""
+
+
+def test_a_slow_preview_waits_for_a_click(people):
+    with running(people, "people.parquet", code=QUICKLY) as found:
+        found.enter().page("/data/roles")
+        for role, columns in ROLES.items():
+            found.choose("role", role, columns)
+        assert figures(found.page("/data/preview"))
+        found.choose("k", 6)
+        text = found.page("/data/preview")
+        assert "so it waits for you" in text
+        assert figures(text) == []
+        assert "Figures come with the preview." in found.page("/data/attacks")
+        assert figures(found.page("/data/preview?run=yes"))
+        assert figures(found.page("/data/attacks"))
 
 
 MARKED = (

@@ -250,11 +250,9 @@ def test_an_engine_that_is_killed_is_replaced_and_the_choices_stay(tmp_path):
     with chosen(tmp_path, k=8, purpose="A study") as found:
         found.choose("method", "k_member")
         answers = []
-        asking = threading.Thread(
-            target=lambda: answers.append(found.page("/data/preview?run=yes"))
-        )
+        asking = threading.Thread(target=lambda: answers.append(found.page("/data/check?run=yes")))
         asking.start()
-        until(lambda: json.loads(found.page("/data/progress")).get("call") == "preview")
+        until(lambda: json.loads(found.page("/data/progress")).get("call") == "check")
         (engine,) = engines(found)
         os.kill(engine, signal.SIGKILL)
         asking.join()

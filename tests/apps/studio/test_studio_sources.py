@@ -149,24 +149,56 @@ def test_other_sources_cannot_be_read_in_another_way(tmp_path):
         assert studio.ask("/dialect", {"delimiter": ";"})[0] == 404
 
 
-def test_a_table_too_large_for_a_preview_is_released_in_parts(tmp_path, monkeypatch):
-    duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.parquet'}'")
-    spilled = tmp_path / "spilled"
+def bench_of(folder, sql, options=""):
+    """A bench on a file, and the file."""
+    file, spilled = folder / "people.parquet", folder / "spilled"
+    duckdb.connect().execute(f"COPY ({sql}) TO '{file}' {options}")
     spilled.mkdir()
-    bench = Bench({"path": str(tmp_path / "people.parquet"), "start": str(tmp_path)}, spilled)
-    assert bench.table()["huge"] is False
-    sizes = {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 4}
-    monkeypatch.setattr("anon_sql.apps.studio.bench.os.sysconf", sizes.__getitem__)
-    facts = bench.table()
-    assert facts["huge"] is True
-    session = Session(tmp_path)
-    session.open(facts, bench.roles())
+    return Bench({"path": str(file), "start": str(folder)}, spilled), file
+
+
+def chosen(session):
     for role, columns in ROLES.items():
         session.apply("role", role, columns)
     session.apply("t", "0.5")
-    page = pages.render("part_preview.html", session=session, facts=facts, found=None)
+    return session.recipe
+
+
+def test_a_file_larger_than_the_memory_is_opened_without_a_preview(tmp_path):
+    wide = ", ".join(f"hash(i + {n}) AS number_{n}" for n in range(20))
+    sql = PEOPLE.replace("FROM range(1000)", f", {wide} FROM range(600000)")
+    bench, file = bench_of(tmp_path, sql, "(ROW_GROUP_SIZE 4096)")
+    assert bench.table()["every"] == 1
+    bench.con.execute("SET memory_limit = '90MB'")
+    assert file.stat().st_size > 90_000_000
+    facts, session = bench.table(), Session(tmp_path)
+    session.open(facts, bench.roles())
+    screen = {"session": session, "facts": facts}
+    roles = pages.render("part_roles.html", **screen)
+    risk = pages.render("part_risk.html", **screen, found=bench.risk(chosen(session), []))
+    assert f"one row in {facts['every']}, of which more are unique" in roles
+    fresh = anon_sql.connect()
+    fresh.execute(f"CREATE VIEW raw AS FROM '{file}'")
+    fresh.execute(next(text for text in shown_code(roles) if text.startswith("CREATE TABLE few")))
+    check_figures(fresh, risk, 2)
+    found = fresh.execute(
+        "SELECT column_name, distinct_values FROM suggest_roles('few')"
+    ).fetchall()
+    for name, values in found:
+        assert (
+            f'value="{values}" data-sql="SELECT distinct_values FROM suggest_roles(&#39;few&#39;) WHERE column_name = &#39;{name}&#39;"'
+            in roles
+        )
+    page = pages.render("part_preview.html", **screen, found=None)
     assert "a sample would mislead. Check makes the release in parts." in page
     assert "button" not in page
+
+
+def test_a_recipe_with_regions_is_released_in_parts(tmp_path, monkeypatch):
+    bench, _ = bench_of(tmp_path, PEOPLE)
+    session = Session(tmp_path)
+    session.open(bench.table(), bench.roles())
+    chosen(session)
     session.tables["release"]["regions"] = 3
     parts = []
 

@@ -85,7 +85,7 @@ async function watch() {
     $("#running").hidden = !now.number;
     $("#running progress").value = now.total ? Math.min(now.done / now.total, 1) : 0;
     const share = now.total ? ` ${Math.floor((100 * Math.min(now.done, now.total)) / now.total)}%` : "";
-    $("#doing").textContent = now.number ? `${now.call}: ${now.of || "…"} ${now.note || ""}${share}` : "";
+    $("#doing").textContent = now.number ? `${now.call}: ${now.of || "…"} ${now.note || ""}${share}, ${now.seconds} s` : "";
     $("#stop").dataset.number = now.number || 0;
     await later(300);
   }
