@@ -67,8 +67,8 @@ def test_the_share_of_persons_whom_the_releases_leave_too_few_values(twice):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(4))
-def test_of_400_random_pairs_previous_share_limits_a_plain_count(con, part):
+@pytest.mark.parametrize("part", range(10))
+def test_of_1000_random_pairs_previous_share_limits_a_plain_count(con, part):
     """Random classes of random persons, with a kept column and with NULL; the count is plain SQL."""
     _pairs(con, range(100 * part, 100 * part + 100))
 
