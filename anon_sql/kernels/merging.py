@@ -131,7 +131,7 @@ def outline(s, points, model, own, column, rows):
 def loss_below(s, model, a, b, most):
     """Return the NCP, summed over columns, of the union of classes a and b (a == b: of one).
 
-    Returns any number of at least ``most`` where the NCP is that.
+    Returns infinity where the NCP is at least ``most``.
     """
     total = 0.0
     for column in range(model.kind.size):
@@ -147,6 +147,7 @@ def loss_below(s, model, a, b, most):
             mask = s.masks[a, column] | s.masks[b, column]
             total += set_loss(model, column, ones(mask))
         if total >= most:
+            total = np.inf  # what is summed so far may, less rounding, pass for the whole
             break
     return total
 
