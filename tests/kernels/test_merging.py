@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from anon_sql.kernels import hashing
 from anon_sql.kernels.legality import shortfalls
-from anon_sql.kernels.merging import absorb, classes_of, merge, partner, shortfall_of
+from anon_sql.kernels.merging import (
+    absorb,
+    classes_of,
+    loss_below,
+    merge,
+    partner,
+    shortfall_of,
+)
 from tests.drawing import examples
 from tests.kernels.legal import asked, legal, made
 from tests.kernels.test_mondrian import VALUES
@@ -101,6 +108,9 @@ def test_the_partner_is_the_cheapest_for_what_it_mends(table):
     a = 0
     best, least = [], []
     for b in range(1, classes.max() + 1):
+        whole = loss_below(state, model, a, b, np.inf)
+        for most in (0.0, whole / 2, whole, np.nextafter(whole, 9)):
+            assert loss_below(state, model, a, b, most) == (np.inf if whole >= most else whole)
         both = points[(classes == a) | (classes == b)]
         cost = len(both) * ncp(KINDS, model, both) - sum(
             state.size[own] * state.ncp[own] for own in (a, b)
