@@ -199,6 +199,10 @@ def test_a_manifest_says_what_the_series_promises_and_no_more(june):
 
 
 def test_verify_with_the_state_and_without(june):
+    written = Path(f"{june}.anon.json")
+    stated = json.loads(written.read_text())
+    stated["checks"].reverse()  # an order that DuckDB 1.5 does not keep
+    written.write_text(json.dumps(stated))
     code, said = verified(june, *with_state(june.parent))
     assert code == 0, said
     for name in ("series", "companions", "waiting", "former rows"):

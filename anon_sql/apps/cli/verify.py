@@ -142,16 +142,21 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
     if _WEIGHTED not in written["measures"]:
         others = {name: each for name, each in made["measures"].items() if name != _WEIGHTED}
         made = {**made, "measures": others}
-    made, written = _by_attribute(made), _by_attribute(written)
+    made, written = _by_name(made), _by_name(written)
     for name in ("roles", "achieved", "checks", "measures", "loss"):
         yield Check(
             f"{name}: as written", _equal(made[name], written[name]), _other(name, made, written)
         )
 
 
-def _by_attribute(stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a manifest with its losses by attribute, so that their order does not count."""
-    return {**stated, "loss": {each["attribute"]: each["ncp"] for each in stated["loss"]}}
+def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest with its checks by property and its losses by attribute.
+
+    Their order does not count: DuckDB 1.5 does not keep that of the checks.
+    """
+    checks = sorted(stated["checks"], key=lambda each: str(each["property"]))
+    loss = {each["attribute"]: each["ncp"] for each in stated["loss"]}
+    return {**stated, "checks": checks, "loss": loss}
 
 
 def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: str) -> int | None:
