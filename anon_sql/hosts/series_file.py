@@ -40,11 +40,6 @@ class SeriesFile:
     options: Mapping[str, Any] = field(default_factory=dict)
     _name: str = field(default_factory=lambda: f"anon_series_{token_hex(4)}", repr=False)
 
-    @property
-    def named(self) -> dict[str, str]:
-        """Return the parameters of ``audit`` and ``anon_manifest`` that name ``STATE``."""
-        return {"series": STATE, "key": self.key}
-
     def load(self, con: duckdb.DuckDBPyConnection, function: str, *, made: bool = False) -> None:
         """Make ``STATE`` from the file. made: whether there may be none yet, and it is written."""
         if not made and not self.path.is_file():
@@ -139,6 +134,11 @@ class SeriesFile:
             f"the last release of the series was stopped, and '{target}' is not there; it counts "
             "as made, because somebody may have it"
         )
+
+
+def naming(state: SeriesFile | None) -> dict[str, str]:
+    """Return the parameters of ``audit`` and ``anon_manifest`` that name ``STATE``, if any."""
+    return {} if state is None else {"series": STATE, "key": state.key}
 
 
 def _tables(con: duckdb.DuckDBPyConnection, home: str) -> set[str]:

@@ -25,7 +25,7 @@ from anon_sql.apps.cli.output import (
     split,
 )
 from anon_sql.apps.cli.progress import Shown, showing
-from anon_sql.apps.cli.series import entering, recover, say_series
+from anon_sql.apps.cli.series import entering, recover, released_in, say_series
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
@@ -34,7 +34,7 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import Recipe
-from anon_sql.hosts.series_file import SeriesFile, of_recipe
+from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
 IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
 
@@ -161,7 +161,7 @@ def write(
             con,
             ("raw", again),
             of.recipe.method,
-            {**of.required, **of.stated, **(state.named if state else {})},
+            {**of.required, **of.stated, **naming(state)},
             of.roles,
             of.hierarchy,
         )
@@ -201,15 +201,13 @@ def release(
             con.execute("SET memory_limit = ?", [memory_limit])
         load(con, "release", recipe)
         released = (
-            ReleasedRelation(state.release(con, recipe.method, of.call), ["FROM released"])
+            released_in(con, state, recipe.method, of.call)
             if state
             else stack.enter_context(
                 in_table(con, recipe.method, of.call, output.target, of.in_parts)
             )
         )
-        found = judged(
-            recipe, con, "release", {**requested(recipe), **(state.named if state else {})}
-        )
+        found = judged(recipe, con, "release", {**requested(recipe), **naming(state)})
         say_verdict(found)
         made = write(con, of, output, released, state)
         level = GREEN if found.level == GREEN else f"{AMBER}, accepted"

@@ -34,7 +34,6 @@ from anon_sql.apps.cli.linked import release_by_recipe, release_root
 from anon_sql.apps.cli.output import (
     Entering,
     Output,
-    ReleasedRelation,
     in_table,
     read_source,
     say_manifest,
@@ -42,7 +41,7 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
-from anon_sql.apps.cli.series import entering, say_series, state_of
+from anon_sql.apps.cli.series import entering, released_in, say_series, state_of
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
@@ -54,6 +53,7 @@ from anon_sql.hosts.files import (
 )
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import is_recipe
+from anon_sql.hosts.series_file import naming
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 
 STOPPED = "release: stopped on request; nothing was written"
@@ -241,7 +241,7 @@ def release(
             call |= read_like(con, like)
             in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
             released = (
-                ReleasedRelation(state.release(con, name, call), ["FROM released"])
+                released_in(con, state, name, call)
                 if state
                 else stack.enter_context(in_table(con, name, call, output.target, in_parts))
             )
@@ -266,7 +266,7 @@ def release(
                     con,
                     ("raw", in_types_of_raw(con, "written", compared)),
                     name,
-                    {**required, **stated, **(state.named if state else {})},
+                    {**required, **stated, **naming(state)},
                     roles,
                     trees,
                     earlier,

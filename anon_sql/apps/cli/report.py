@@ -27,7 +27,7 @@ from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
-from anon_sql.hosts.series_file import SeriesFile, of_recipe
+from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
 Page = Annotated[
     Path, typer.Option("-o", "--output", help="File to write: .html, or .json with --format json.")
@@ -246,7 +246,7 @@ def _of_series(
     state.load(con, "report")
     typed = in_types_of_raw(con, "released", whole_tuple(con, roles))
     con.execute(f"CREATE TEMP TABLE released AS FROM {quote(typed)}")
-    return state.named
+    return naming(state)
 
 
 def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import duckdb
 
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.earlier import Together
-from anon_sql.apps.cli.output import Entering
+from anon_sql.apps.cli.output import Entering, ReleasedRelation
 from anon_sql.errors import AnonError
 from anon_sql.hosts.series_file import STATE, SeriesFile, require_kept
 from anon_sql.series.next import KEY
@@ -68,6 +68,13 @@ def recover(state: SeriesFile | None) -> None:
     said = None if state is None else state.recover()
     if said is not None:
         console.warn(said)
+
+
+def released_in(
+    con: duckdb.DuckDBPyConnection, state: SeriesFile, method: str, call: Mapping[str, Any]
+) -> ReleasedRelation:
+    """Make ``released`` from ``raw`` by a method, and the next state."""
+    return ReleasedRelation(state.release(con, method, call), ["FROM released"])
 
 
 def entering(con: duckdb.DuckDBPyConnection, state: SeriesFile, target: Path) -> Entering:

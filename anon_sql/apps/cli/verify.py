@@ -36,7 +36,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts import linked_recipes, recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
-from anon_sql.hosts.series_file import SeriesFile, of_recipe
+from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
 _WEIGHTED, _WIDER = "weighted_gcp", "wider labels"
 _TOGETHER = (*EARLIER, "composition")  # as manifests of earlier versions call an attack
@@ -356,7 +356,7 @@ def _checks(
     parameters = {**written["parameters"], **written["series"]}
     if state is not None:
         state.load(con, "verify")
-        parameters |= state.named
+        parameters |= naming(state)
     made = manifest.make(
         con, ("raw", typed), written["method"], parameters, written["roles"], trees, earlier
     )

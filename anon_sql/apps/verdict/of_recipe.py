@@ -20,7 +20,7 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.recipes import Recipe
-from anon_sql.hosts.series_file import SeriesFile, of_recipe
+from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
 HIERARCHY = "hierarchy"
 _HOME = "__anon_recipes"  # a database in memory: cursors of a connection share no temporary table
@@ -100,7 +100,7 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
             if state:
                 _release(judge, found, state)
                 judge.execute(f"CREATE TABLE {table} AS FROM released")
-            asked = requested(found) | (state.named if state else {})
+            asked = requested(found) | naming(state)
             require_signable("recipe", judged(found, judge, "recipe", asked))
             if state:
                 state.save(judge)
