@@ -1,8 +1,5 @@
 """Improve the classes of a group by simulated annealing: rows move to the classes of near rows.
 
-Price the shortfalls of classes below l, t and the k of persons while rows are exchanged. The price
-lets a search for less loss reduce shortfalls too.
-
 Keep the classes of a group, so that the effect of exchanging rows on their loss is known. A class
 is described by the count of each category and by its two smallest and two largest numbers, which
 suffice for its exact loss without one row and with another. Only when a row leaves that holds one
@@ -18,175 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.kernels.distance import draw
+from anon_sql.kernels.guard import exchange_price, keep
 from anon_sql.kernels.kernel import kernel
-from anon_sql.kernels.legality import Rules, short_of_values
 from anon_sql.kernels.loss import SET, TREE, LossModel, range_loss, set_loss
 
 SPREAD = 4  # most codes a row that are counted instead of sorted
-KEYS = 64  # most keys that are counted instead of sorted
-
-
-class Guard(NamedTuple):
-    """Shortfalls of C classes and their price.
-
-    rules: ``Rules`` with the keys of the group's rows; without an attribute where nothing is
-    required. price: of a shortfall of 1, in units of loss. shortfall: float64[C]. tried:
-    float64[2], the shortfalls of the two classes after the exchange last evaluated. keys, values:
-    int32[capacity + 1], counts: int64[capacity + 1], scratch. held: int32[b, C, keys], rows of each
-    class by attribute and key, where there are few keys; else of width 0, and keys are sorted.
-    """
-
-    rules: Any
-    price: float
-    shortfall: npt.NDArray[np.float64]
-    tried: npt.NDArray[np.float64]
-    keys: npt.NDArray[np.int32]
-    values: npt.NDArray[np.int32]
-    counts: npt.NDArray[np.int64]
-    held: npt.NDArray[np.int32]
-
-
-def few_keys(rules: Rules) -> bool:
-    """Return whether the keys of each class are counted, as rows are exchanged."""
-    return rules.value.shape[1] <= KEYS
-
-
-def guard_of(
-    rules: Rules, rows: npt.NDArray[np.int32], classes: int, capacity: int, price: float
-) -> Guard:
-    """Return a guard of rows int32[m] in ``classes`` classes of at most ``capacity`` rows.
-
-    The shortfalls are not yet computed; see ``survey``.
-    """
-    own = rules._replace(keys=np.ascontiguousarray(rules.keys[:, rows]))
-    return Guard(
-        own,
-        price,
-        shortfall=np.zeros(classes),
-        tried=np.zeros(2),
-        keys=np.empty(capacity + 1, np.int32),
-        values=np.empty(capacity + 1, np.int32),
-        counts=np.empty(capacity + 1, np.int64),
-        held=np.zeros(
-            (len(rules.total), classes, rules.value.shape[1] if few_keys(rules) else 0), np.int32
-        ),
-    )
-
-
-@kernel(widened=True, borrows=True)
-def survey(s, guard):
-    """Compute the shortfall of each class of a ClassState and return their sum."""
-    total = 0.0
-    guard.held[:] = 0
-    for attribute in range(guard.held.shape[0] if guard.held.shape[2] > 0 else 0):
-        for row in range(s.home.size):
-            guard.held[attribute, s.home[row], guard.rules.keys[attribute, row]] += 1
-    for at in range(s.size.size):
-        guard.shortfall[at] = shortfall_with(s, guard, at, -1, -1)
-        total += guard.shortfall[at]
-    return total
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def exchange_price(s, guard, here, there, row, back, least):
-    """Return the price of the change of both shortfalls by an exchange of rows.
-
-    ``row`` moves from class ``here`` to ``there``, ``back`` the other way. back: -1 for no row.
-    Returns a lower bound of the price where even that is not below ``least``.
-    """
-    before = guard.shortfall[here] + guard.shortfall[there]
-    guard.tried[0], guard.tried[1] = guard.shortfall[here], guard.shortfall[there]
-    if back >= 0 and equal_keys(guard.rules, row, back):
-        return 0.0
-    if -guard.price * before >= least:
-        return -guard.price * before
-    guard.tried[0] = shortfall_with(s, guard, here, row, back)
-    guard.tried[1] = shortfall_with(s, guard, there, back, row)
-    return guard.price * (guard.tried[0] + guard.tried[1] - before)
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def keep(guard, here, there, row, back):
-    """Record what the exchange last evaluated leaves; rows as in ``exchange_price``."""
-    guard.shortfall[here], guard.shortfall[there] = guard.tried[0], guard.tried[1]
-    for attribute in range(guard.held.shape[0] if guard.held.shape[2] > 0 else 0):
-        key = guard.rules.keys[attribute, row]
-        guard.held[attribute, here, key] -= 1
-        guard.held[attribute, there, key] += 1
-        if back >= 0:
-            key = guard.rules.keys[attribute, back]
-            guard.held[attribute, there, key] -= 1
-            guard.held[attribute, here, key] += 1
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def equal_keys(rules, a, b):
-    """Return whether two rows have equal keys in every attribute."""
-    same = True
-    for attribute in range(rules.total.size):
-        same &= rules.keys[attribute, a] == rules.keys[attribute, b]
-    return same
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def shortfall_with(s, guard, at, out, inn):
-    """Return the shortfall of class ``at`` without row ``out`` and with row ``inn`` (-1: no row).
-
-    The number of rows is not tested.
-    """
-    rules = guard.rules
-    total = 0.0
-    for attribute in range(rules.total.size):
-        size = _counted(s, guard, attribute, at, out, inn)
-        total += short_of_values(rules, attribute, guard.values[:size], guard.counts[:size])
-    return total
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def _counted(s, guard, attribute, at, out, inn):
-    """Write the values of a class and their counts into the guard; return how many values."""
-    rules, size = guard.rules, 0
-    if guard.held.shape[2] == 0:
-        count = _sorted_keys(s, guard, attribute, at, out, inn)
-        for i in range(count):
-            again = i > 0 and guard.keys[i] == guard.keys[i - 1]
-            size = _count(guard, attribute, size, guard.keys[i], 0 if again and rules.pairs else 1)
-        return size
-    gone = rules.keys[attribute, out] if out >= 0 else np.int32(-1)
-    come = rules.keys[attribute, inn] if inn >= 0 else np.int32(-1)
-    for key in range(guard.held.shape[2]):
-        count = np.int64(guard.held[attribute, at, key]) - (key == gone) + (key == come)
-        if count > 0:
-            size = _count(guard, attribute, size, key, 1 if rules.pairs else count)
-    return size
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def _count(guard, attribute, size, key, more):
-    """Add to the count of a key's value, the last of ``size`` or a new one; return how many."""
-    value = guard.rules.value[attribute, key]
-    if size > 0 and guard.values[size - 1] == value:
-        guard.counts[size - 1] += more
-        return size
-    guard.values[size], guard.counts[size] = value, more
-    return size + 1
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def _sorted_keys(s, guard, attribute, at, out, inn):
-    """Write the keys of a class into the guard, ascending; return how many rows it has."""
-    own, keys, count = guard.rules.keys[attribute], guard.keys, 0
-    for place in range(s.size[at] + (inn >= 0)):
-        row = s.members[at, place] if place < s.size[at] else inn
-        if row == out:
-            continue
-        key, position = own[row], count
-        while position > 0 and keys[position - 1] > key:
-            keys[position] = keys[position - 1]
-            position -= 1
-        keys[position] = key
-        count += 1
-    return count
 
 
 class ClassState(NamedTuple):
@@ -449,7 +282,7 @@ def random_member(s, at, bits):
 def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
     """Apply ``proposals`` proposals while cooling from ``hot`` to ``cold``, in units of loss.
 
-    s: ClassState, changed in place. guard: ``exchange.Guard``. near: int32[m, …]. Class sizes stay
+    s: ClassState, changed in place. guard: ``Guard``. near: int32[m, …]. Class sizes stay
     in k … most. Returns the change of the sum of |E| * NCP(E) plus the guard's price times the
     change of the shortfalls.
     """
@@ -475,14 +308,14 @@ def anneal(s, guard, near, k, most, proposals, hot, cold, seed):
             if guarded:
                 increase += exchange_price(s, guard, here, there, row, back, accepted - increase)
             if increase < accepted:
+                if guarded:
+                    keep(s, guard, here, there, row, back)
                 leave(s, here, row)
                 if swap == 1:
                     leave(s, there, other)
                     enter(s, here, other)
                 enter(s, there, row)
                 s.ncp[here], s.ncp[there] = left, right
-                if guarded:
-                    keep(guard, here, there, row, back)
                 change += increase
                 break
     return change

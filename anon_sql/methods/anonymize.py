@@ -393,8 +393,10 @@ def least(table: QuasiTable, found: list[Classes], call: Call[Anonymize]) -> Cla
 
 def widest(classes: Classes, call: Call[Anonymize]) -> int:
     """Return the rows of the largest class whose rows are exchanged once classes are legal."""
-    assert call.constraint.rules is not None
-    limit = MOST[0] if kernels.annealing.few_keys(call.constraint.rules) else MOST[1]
+    rules = call.constraint.rules
+    assert rules is not None
+    few = not rules.pairs and int(rules.known.max(initial=0)) < kernels.guard.VALUES
+    limit = MOST[0] if few else MOST[1]
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 

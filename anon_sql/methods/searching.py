@@ -190,8 +190,8 @@ def improve_group(
     state = kernels.annealing.class_state(points, model, classes, most + 1)
     kernels.annealing.fill(state)
     unit = kernels.annealing.warmth(state)
-    guard = kernels.annealing.guard_of(rules, rows, len(state.size), most + 1, price * unit)
-    before = float(state.size @ state.ncp) + guard.price * kernels.annealing.survey(state, guard)
+    guard = kernels.guard.guard_of(rules, rows, len(state.size), most + 1, price * unit)
+    before = float(state.size @ state.ncp) + guard.price * kernels.guard.survey(state, guard)
     if len(state.size) < 2 or unit <= 0:
         return None
     proposals = min(effort[0] * m, PROPOSALS // max(d, 8))
@@ -203,9 +203,7 @@ def improve_group(
     )
     kernels.annealing.fill(state)
     change = (
-        float(state.size @ state.ncp)
-        + guard.price * kernels.annealing.survey(state, guard)
-        - before
+        float(state.size @ state.ncp) + guard.price * kernels.guard.survey(state, guard) - before
     )
     return (state.home, change) if change < -1e-9 else None
 

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from anon_sql.kernels.annealing import COOLING, anneal, class_state, fill, guard_of, survey, warmth
+from anon_sql.kernels.annealing import COOLING, anneal, class_state, fill, warmth
+from anon_sql.kernels.guard import guard_of, survey
 from anon_sql.kernels.k_member import near_in_group
 from anon_sql.kernels.legality import no_rules
 from tests.kernels.legal import made

@@ -5,17 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from anon_sql.kernels.annealing import (
-    class_state,
-    enter,
-    exchange_price,
-    fill,
-    guard_of,
-    keep,
-    leave,
-    shortfall_with,
-    survey,
-)
+from anon_sql.kernels.annealing import class_state, enter, fill, leave
+from anon_sql.kernels.guard import exchange_price, guard_of, keep, shortfall_with, survey
 from anon_sql.kernels.legality import shortfalls
 from tests.drawing import examples
 from tests.kernels.legal import asked, made
@@ -38,8 +29,8 @@ def two_classes(rules, rows, counted):
     home = np.arange(rows, dtype=np.int32) % np.int32(2)
     state = class_state(points, model_of(["number"], points), home, rows + 1)
     fill(state)
-    held = np.zeros((len(rules.total), 2, rules.value.shape[1] if counted else 0), np.int32)
-    return state, guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)._replace(held=held)
+    guard = guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)
+    return state, guard if counted else guard._replace(held=guard.held[:, :, :0])
 
 
 @examples(300)
@@ -63,7 +54,7 @@ def test_classes_without_one_row_and_with_another(table, counted, data):
     price = exchange_price(state, guard, 0, 1, out, back, np.inf)
     after = afresh(rules, own - {out} | came) + afresh(rules, other - came | {out})
     assert price == pytest.approx(3.0 * (after - guard.shortfall.sum()))
-    keep(guard, 0, 1, out, back)
+    keep(state, guard, 0, 1, out, back)
     leave(state, 0, out)
     if back >= 0:
         leave(state, 1, back)
