@@ -31,7 +31,7 @@ from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, pa
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
-from anon_sql.methods.legal_classes import cheapest, merge_until_legal, split_classes
+from anon_sql.methods.legal_classes import merge_until_legal, split_classes
 from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.microaggregation import microaggregate, points_of, sum_of_squares
 from anon_sql.methods.ordering import JOB, Order, curve_order, cut_order
@@ -184,7 +184,7 @@ def fits(classes: Classes, call: Call[Anonymize]) -> bool:
 HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
 HOPELESS = 5.0  # the same, from which on only cuts into much larger groups are
 LARGER = 4  # times the least rows: the first of those groups
-FIRST = 0  # stands for the cut with a price
+PRICED = 0  # rows of a group: stands for the cut into groups of k with a price
 TRIED, STRETCHES = 1 << 17, 16  # rows of a large table that tell which cut is best
 ALIKE = 1.25  # times their loss a row: all rows then lose at most
 PIECE = 1 << 14  # rows that are ordered by themselves, where a search follows
@@ -255,21 +255,23 @@ def partitioned(
         if effort != "fast" and is_small(table, call):
             classes = improve_few(table, classes, k, call.workers)
         return search(table, classes, call, started, 1.0) if effort == "best" else classes, best
-    classes, first, best = from_cuts(table, orders, call)
     if effort == "fast":
-        return classes, best
-    starts = [classes]
+        return legal(table, cut_into(table, call, order, PRICED), call, order), order
+    found, best = from_cuts(table, orders, call)
+    starts = [found]
     if is_small(table, call):
-        starts.append(legal(table, improve_few(table, first, k, call.workers), call, order))
-    ends = [legal(table, polished(table, start, call), call, order) for start in starts]
-    classes = least(table, [*starts, *ends], call)
+        few = improve_few(table, cut_into(table, call, best, PRICED), k, call.workers)
+        starts.append(made_legal(table, few, call, order))
+    ends = [made_legal(table, polished(table, start, call), call, order) for start in starts]
+    found = least([*starts, *ends])
     if effort == "best":
-        before = legal(table, search(table, first, call, started, 0.5, LOW), call, order)
-        better = least(table, [classes, before], call)
-        most = widest(better, call)
-        after = legal(table, search(table, better, call, started, 1.0, HIGH, most), call, order)
-        classes = least(table, [better, after], call)
-    return classes, best
+        first = cut_into(table, call, best, PRICED)
+        before = search(table, first, call, started, 0.5, LOW)
+        found = least([found, made_legal(table, before, call, order)])
+        most = widest(found.classes, call)
+        after = search(table, found.classes, call, started, 1.0, HIGH, most)
+        found = least([found, made_legal(table, after, call, order)])
+    return found.classes, best
 
 
 def is_small(table: QuasiTable, call: Call[Anonymize]) -> bool:
@@ -290,7 +292,11 @@ def of_means(
     classes = microaggregate(x, orders[0], k, call, until)
     if call.constraint.rules is None:
         return classes
-    found = [legal(table, classes, call, orders[0]), from_cuts(table, orders, call)[0]]
+    if call.options.effort == "fast":
+        other = legal(table, cut_into(table, call, orders[0], PRICED), call, orders[0])
+    else:
+        other = from_cuts(table, orders, call)[0].classes
+    found = [legal(table, classes, call, orders[0]), other]
     return min(found, key=lambda classes: sum_of_squares(x, classes))
 
 
@@ -301,65 +307,69 @@ def cut(table: QuasiTable, orders: list[Order], k: int, workers: Workers) -> tup
     return classes, best
 
 
-def from_cuts(
-    table: QuasiTable, orders: list[Order], call: Call[Anonymize]
-) -> tuple[Classes, Classes, Order]:
-    """Return legal classes from the best cut of the best of some orders, its first cut, and it.
+@dataclass(frozen=True)
+class Found:
+    """Legal classes, int32[n], none suppressed, and the sum of |E| * NCP(E)."""
 
-    The first has a price on what groups fall short of. Which cut is best, some rows of a large
-    table tell; where all rows then lose much more than those, every cut is tried.
+    classes: Classes
+    lost: float
+
+
+def from_cuts(table: QuasiTable, orders: list[Order], call: Call[Anonymize]) -> tuple[Found, Order]:
+    """Return legal classes from the best cut of the best of some orders, and that order.
+
+    Which cut is best, some rows of a large table tell. Where all rows then lose much more than
+    those, cuts into smaller groups are tried too, or every cut if the smallest groups were best.
     """
-    k, workers, rules = call.constraint.smallest, call.workers, call.constraint.rules
-    curve = orders[0]
-    if call.options.effort == "fast":
-        first, _ = cut_order(table, curve, k, workers, rules)
-        return legal(table, first, call, curve), first, curve
-    plain, best = cut(table, orders, k, workers)
-    first, _ = cut_order(table, best, k, workers, rules)
+    k, curve = call.constraint.smallest, orders[0]
+    plain, best = cut(table, orders, k, call.workers)
     part = stretches(table, call, best, curve) if table.rows > 2 * TRIED else None
-    if part is not None:
-        few, few_call, few_best, few_curve = part
-        own, _ = cut_order(few, few_best, k, workers)
-        priced, _ = cut_order(few, few_best, k, workers, few_call.constraint.rules)
-        _, lost, size = best_cut(few, few_call, own, priced, few_best, few_curve)
-        start = {FIRST: first, k: plain}.get(size)
-        if start is None:
-            start, _ = cut_order(table, best, size, workers)
-        classes = legal(table, start, call, curve)
-        if total_loss(table, classes, workers) / table.rows <= ALIKE * lost / few.rows:
-            return classes, first, best
-    return best_cut(table, call, plain, first, best, curve)[0], first, best
+    if part is None:
+        return best_cut(table, call, plain, best, curve)[0], best
+    few, few_call, few_best, few_curve = part
+    own = cut_into(few, few_call, few_best, k)
+    told, size = best_cut(few, few_call, own, few_best, few_curve)
+    found = []
+    for each in (size, size // 2, size // 4) if size >= LARGER * k else (size,):
+        groups = plain if each == k else cut_into(table, call, best, each)
+        found.append(made_legal(table, groups, call, curve))
+        if found[-1].lost / table.rows <= ALIKE * told.lost / few.rows:
+            return found[-1], best
+    if size >= LARGER * k:
+        return least(found), best
+    return best_cut(table, call, plain, best, curve)[0], best
 
 
 def best_cut(
-    table: QuasiTable,
-    call: Call[Anonymize],
-    plain: Classes,
-    first: Classes,
-    best: Order,
-    curve: Order,
-) -> tuple[Classes, float, int]:
-    """Return the legal classes of least loss, it, and the least rows of the groups they come from.
+    table: QuasiTable, call: Call[Anonymize], plain: Classes, best: Order, curve: Order
+) -> tuple[Found, int]:
+    """Return the legal classes of least loss, and the least rows of the groups they come from.
 
-    first: the cut with a price, FIRST; plain: without one, into groups of k. Where merging adds
-    much to its loss, plain cuts are tried, into groups of k, 2k and more, and where it multiplies
-    the loss from 4k on: larger groups need less merging, and a price tells little where no group
-    can be legal.
+    plain: the cut into groups of k. Where merging adds much to the loss of the cut with a price,
+    plain cuts are tried, into groups of k, 2k and more, and where it multiplies the loss from 4k
+    on: larger groups need less merging, and a price tells little where no group can be legal.
     """
-    k, workers = call.constraint.smallest, call.workers
-    classes, found = legal(table, first, call, curve), FIRST
-    lost, least = total_loss(table, classes, workers), total_loss(table, plain, workers)
-    size = k if lost < HOPELESS * least else LARGER * k
-    while lost > HARD * least and size <= table.rows:
-        own = plain if size == k else cut_order(table, best, size, workers)[0]
-        other = legal(table, own, call, curve)
-        other_lost = total_loss(table, other, workers)
-        if other_lost < lost - EQUAL:
-            classes, lost, found = other, other_lost, size
-        elif size > k:
+    k, size = call.constraint.smallest, PRICED
+    found = made_legal(table, cut_into(table, call, best, PRICED), call, curve)
+    least = total_loss(table, plain, call.workers)
+    more = k if found.lost < HOPELESS * least else LARGER * k
+    while found.lost > HARD * least and more <= table.rows:
+        groups = plain if more == k else cut_into(table, call, best, more)
+        other = made_legal(table, groups, call, curve)
+        if other.lost < found.lost - EQUAL:
+            found, size = other, more
+        elif more > k:
             break
-        size *= 2
-    return classes, lost, found
+        more *= 2
+    return found, size
+
+
+def cut_into(table: QuasiTable, call: Call[Anonymize], order: Order, size: int) -> Classes:
+    """Return an order cut into groups of at least ``size`` rows; PRICED: of k, with a price."""
+    k, rules = call.constraint.smallest, call.constraint.rules
+    if size == PRICED:
+        return cut_order(table, order, k, call.workers, rules)[0]
+    return cut_order(table, order, size, call.workers)[0]
 
 
 def stretches(
@@ -386,9 +396,15 @@ def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Ord
     return split_classes(table, merged, call.constraint, call.workers)
 
 
-def least(table: QuasiTable, found: list[Classes], call: Call[Anonymize]) -> Classes:
+def made_legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Found:
+    """Return the same and what they lose."""
+    found = legal(table, classes, call, order)
+    return Found(found, total_loss(table, found, call.workers))
+
+
+def least(found: list[Found]) -> Found:
     """Return the classes of least loss, the first of equals."""
-    return found[cheapest(table, found, call.workers)]
+    return min(found, key=lambda each: round(each.lost, 9))
 
 
 def widest(classes: Classes, call: Call[Anonymize]) -> int:
@@ -400,10 +416,10 @@ def widest(classes: Classes, call: Call[Anonymize]) -> int:
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 
-def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Classes:
+def polished(table: QuasiTable, start: Found, call: Call[Anonymize]) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
     few, many, aim = PROPOSALS
-    least = call.constraint.smallest * (int(classes.max()) + 1)
+    least = call.constraint.smallest * (int(start.classes.max()) + 1)
     aim = round(aim * min(table.rows / least, WIDE))  # wide classes have more to gain
     row = (
         np.clip(table.rows, *FEW)
@@ -412,14 +428,15 @@ def polished(table: QuasiTable, classes: Classes, call: Call[Anonymize]) -> Clas
     )
     found = improve(
         table,
-        classes,
+        start.classes,
         call.constraint.smallest,
         seed=0,
         workers=call.workers,
         rounds=ROUNDS,
         rules=call.constraint.rules,
         price=HIGH,
-        most=widest(classes, call),
+        most=widest(start.classes, call),
+        lost=start.lost,
         effort=(int(row),),
         compared=max(COMPARED[0], COMPARED[1] // max(table.rows, 1)),
     )

@@ -12,7 +12,7 @@ from anon_sql.core.running import Workers
 from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.ordering import Order, curve_order
-from anon_sql.methods.searching import total_loss
+from anon_sql.methods.searching import blocks_of, total_loss
 from anon_sql.methods.suppressed_rows import dense
 from anon_sql.privacy.constraint import Constraint
 
@@ -130,8 +130,6 @@ def split_classes(
     assert rules is not None
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     rank, buckets = table.ranks, buckets_of(constraint)
-    edges = np.unique(np.searchsorted(starts, np.arange(0, len(order) + JOB, JOB)))
-    edges[-1] = len(starts) - 1
 
     def parts_of(first: int, end: int) -> npt.NDArray[np.int64]:
         """Split some classes, whose rows are copied, since each is visited many times."""
@@ -147,7 +145,7 @@ def split_classes(
         order[starts[first] : starts[end]] = rows[local]
         return begins
 
-    jobs = list(pairwise(edges.tolist()))
+    jobs = blocks_of(starts, JOB)
     found = workers.map(parts_of, jobs, [int(starts[b] - starts[a]) for a, b in jobs])
     sizes = np.concatenate([np.diff(begins) for begins in found])
     smaller = np.empty_like(classes)
@@ -186,9 +184,9 @@ def protect(
     A legal class that took in no other stays as the method made it; a merged class is split again
     as far as its parts are legal. The rows that are not suppressed must be legal together.
     """
+    if constraint.rules is None or all_legal(classes, constraint, workers):
+        return classes
     merged = merge_until_legal(table, classes, constraint, workers)
-    if constraint.rules is None or len(merged) == 0:
-        return merged
     changed = mixed(classes, merged)[merged] & (merged >= 0)
     if not changed.any():
         return merged
@@ -198,6 +196,18 @@ def protect(
     result = merged.copy()
     result[changed] = merged.max() + 1 + parts
     return dense(result)
+
+
+def all_legal(classes: Classes, constraint: Constraint, workers: Workers) -> bool:
+    """Return whether each class is legal; rows of class -1 (suppressed) are in none."""
+    kept = np.flatnonzero(classes >= 0).astype(np.int32)
+    order, starts = kernels.hashing.group(classes[kept], int(classes.max(initial=-1)) + 1)
+    jobs = [
+        (constraint.rules, kept[order[starts[a] : starts[b]]], starts[a : b + 1] - starts[a])
+        for a, b in blocks_of(starts, JOB)
+    ]
+    found = workers.map(kernels.legality.shortfalls, jobs, [len(job[1]) for job in jobs])
+    return all((shortfall == 0).all() for shortfall in found)
 
 
 def mixed(before: Classes, after: Classes) -> npt.NDArray[np.bool_]:

@@ -56,6 +56,7 @@ def improve(
     rules: "kernels.legality.Rules | None" = None,
     price: float = 0.0,
     most: int | None = None,
+    lost: float | None = None,
     effort: tuple[int, ...] = EFFORT,
     compared: int | None = None,
 ) -> Improved:
@@ -68,8 +69,9 @@ def improve(
     are changed, and keep such sizes.
 
     rules: what else classes should satisfy; price: cost of a shortfall of 1, in units of what a row
-    saves by leaving its class. The gain then counts both, and the loss may grow. effort: proposals
-    a row in the first rounds, the last in all that follow. compared: most rows with which a row is
+    saves by leaving its class. The gain then counts both, and the loss may grow. lost: what the
+    given classes lose, where it is known. effort: proposals a row in the first rounds, the last in
+    all that follow. compared: most rows with which a row is
     compared to find those near it; None for as many as gain something.
     """
     rules, most = rules or kernels.legality.no_rules(len(classes)), most or 2 * k - 1
@@ -79,7 +81,7 @@ def improve(
     total = rounds * n if rounds is not None else None
     with Progress(workers.function, total, seconds) as progress:
         workers = Workers(workers.function, workers.threads, progress)
-        start = loss = total_loss(table, classes, workers)
+        start = loss = total_loss(table, classes, workers) if lost is None else lost
         done = idle = 0
         sizes = np.bincount(classes)
         while (rounds is None or done < rounds) and loss > 1e-9 and idle < IDLE:
@@ -218,14 +220,19 @@ def losses_of(
 ) -> npt.NDArray[np.float64]:
     """Return |E| * NCP(E) of each class, float64[m], computed in blocks of classes."""
     order, starts = kernels.hashing.group(classes, int(classes.max(initial=-1)) + 1)
-    edges = np.unique(np.searchsorted(starts, np.arange(0, len(classes) + BLOCK, BLOCK)))
-    edges[-1] = len(starts) - 1
     jobs = [
         (table.points, table.model, order[starts[a] : starts[b]], starts[a : b + 1] - starts[a])
-        for a, b in pairwise(edges)
+        for a, b in blocks_of(starts, BLOCK)
     ]
     found = workers.map(kernels.distance.class_losses, jobs, [0] * len(jobs))
     return np.concatenate([np.zeros(0), *found])
+
+
+def blocks_of(starts: npt.NDArray[np.int64], rows: int) -> list[tuple[int, int]]:
+    """Return ranges of classes of some ``rows`` rows each; starts: int64[m + 1] of ``group``."""
+    edges = np.unique(np.searchsorted(starts, np.arange(0, int(starts[-1]) + rows, rows)))
+    edges[-1] = len(starts) - 1
+    return list(pairwise(edges.tolist()))
 
 
 PART = 1 << 14  # rows that are split by themselves
