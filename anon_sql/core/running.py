@@ -9,8 +9,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext, suppress
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -172,15 +173,17 @@ class Workers:
                     results.append(call(*job))
                     progress.advance(size)
                 return results
-            stop = current()
+            stop, ended = current(), SimpleQueue[Future[Any]]()
             with ThreadPoolExecutor(self.threads) as pool:
                 futures = {pool.submit(work, stop, call, *job): at for at, job in enumerate(jobs)}
-                waiting = set(futures)
+                for future in futures:
+                    future.add_done_callback(ended.put)
+                left = len(futures)
                 try:
-                    while waiting:
-                        done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                        for future in done:
-                            progress.advance(sizes[futures[future]])
+                    while left > 0:
+                        with suppress(Empty):
+                            progress.advance(sizes[futures[ended.get(timeout=0.2)]])
+                            left -= 1
                         check(self.function)
                 except BaseException:
                     pool.shutdown(wait=True, cancel_futures=True)

@@ -71,10 +71,10 @@ def sum_of_squares(x: "kernels.microaggregation.Points", classes: npt.NDArray[np
     return float(kernels.microaggregation.squares_of(x, order, starts))
 
 
-PIECE = (1 << 10, 1 << 12)  # least and most rows of a piece
+PIECE = (1 << 8, 1 << 12)  # least and most rows of a piece
 PAIRS = 1 << 27  # rows times those of a piece, aimed at
 MORE = (0, 1, 2)  # rows of every second class above k, in the starts of which the best is taken
-PROPOSALS = (32, 48, 256)  # a row and start: of 'fast', and least and most of 'good'
+PROPOSALS = (32, 32, 256)  # a row and start: of 'fast', and least and most of 'good'
 WORK = 1 << 22  # proposals of all rows that 'good' aims at
 SEVERAL = 1 << 18  # axes of all rows up to which several starts are tried
 NEAR = 24  # rows near each row
