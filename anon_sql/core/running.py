@@ -162,11 +162,12 @@ class Workers:
     ) -> list[Any]:
         """Return ``call(*job)`` for every job, in the order of the jobs.
 
-        sizes: the work of each job, for the progress bar. Raises AnonError if the call is to stop.
+        sizes: the work of each job, for the progress bar; 0 each where the bar leaves it out, and
+        jobs are large. Raises AnonError if the call is to stop.
         """
         kept = nullcontext(self.progress) if self.progress is not None else None
         with kept or Progress(self.function, sum(sizes)) as progress:
-            if self.threads == 1 or len(jobs) == 1 or sum(sizes) < FEW:
+            if self.threads == 1 or len(jobs) == 1 or 0 < sum(sizes) < FEW:
                 results = []
                 for job, size in zip(jobs, sizes, strict=True):
                     check(self.function)

@@ -81,7 +81,10 @@ def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
             partitioning=call.options.partitioning,
             columns=call.options.columns,
         )
-        found.append(merge_until_legal(table, leaves.classes(), call.constraint, call.workers))
+        classes = leaves.classes()
+        if required is None:
+            classes = merge_until_legal(table, classes, call.constraint, call.workers)
+        found.append(classes)
     best = 0 if rules is None else cheapest(table, found, call.workers)
     return Partition(found[best])
 
