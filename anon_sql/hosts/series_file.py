@@ -1,9 +1,9 @@
 """The state of a series in a DuckDB file, which is written with the release that it is of.
 
 A file system cannot change two files at once. So the state is written before the release gets its
-name, together with the state before and with what is being written; once the release has its name,
-both are removed. Whatever stops in between is finished or undone by the next call: a release that
-somebody may have is never forgotten.
+name, together with the state before and with what is being written, the manifest too; once all have
+their names, both are removed. Whatever stops in between is finished or undone by the next call: a
+release that somebody may have is never forgotten.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,18 +86,24 @@ class SeriesFile:
         """Write the next state."""
         con.execute(f"CREATE OR REPLACE TABLE {self._name}.main.{_STATE} AS FROM {STATE}")
 
-    def save_with(self, con: duckdb.DuckDBPyConnection, temporary: Path, target: Path) -> None:
-        """Write the next state, the one before, and which file is about to get which name."""
+    def save_with(
+        self, con: duckdb.DuckDBPyConnection, unnamed: Sequence[tuple[Path, Path]]
+    ) -> None:
+        """Write the next state, the one before, and which file is about to get which name.
+
+        unnamed: the release, and then its manifest, if any.
+        """
         home = f"{self._name}.main"
         before = f"FROM {home}.{_STATE}" if _STATE in _tables(con, self._name) else _NONE
-        paths = [str(temporary), str(target.resolve()), digest(temporary)]
         with transaction(con):
             con.execute(f"CREATE OR REPLACE TABLE {home}.{_BEFORE} AS {before}")
             con.execute(
-                f"CREATE OR REPLACE TABLE {home}.{_WRITING} AS "
-                "SELECT ? AS temporary, ? AS target, ? AS sha256",
-                paths,
+                f"CREATE OR REPLACE TABLE {home}.{_WRITING} "
+                "(temporary VARCHAR, target VARCHAR, sha256 VARCHAR)"
             )
+            for temporary, target in unnamed:
+                paths = [str(temporary), str(target.resolve()), digest(temporary)]
+                con.execute(f"INSERT INTO {home}.{_WRITING} VALUES (?, ?, ?)", paths)
             self.save(con)
 
     @contextmanager
@@ -107,7 +113,7 @@ class SeriesFile:
             yield
         except BaseException:
             if _WRITING in _tables(con, self._name):
-                _settle(con, self._name, undo=not _has_its_name(con, self._name))
+                _settle(con, self._name, undo=not _writing(con, self._name)[0].named)
             raise
         _settle(con, self._name, undo=False)
 
@@ -122,17 +128,22 @@ class SeriesFile:
             self._attach(con, "release")
             if _WRITING not in _tables(con, self._name):
                 return None
-            temporary, target, sha256 = _writing(con, self._name)
-            named = _has_its_name(con, self._name)
-            undo = not named and temporary.is_file() and digest(temporary) == sha256
+            released, *manifests = _writing(con, self._name)
+            named = released.named
+            undo = not named and released.unnamed
+            if named:
+                for each in manifests:
+                    each.finish()
             _settle(con, self._name, undo=undo)
         if named:
             return None
         if undo:
-            return f"the last release of the series did not become '{target}', and is undone"
+            return (
+                f"the last release of the series did not become '{released.target}', and is undone"
+            )
         return (
-            f"the last release of the series was stopped, and '{target}' is not there; it counts "
-            "as made, because somebody may have it"
+            f"the last release of the series was stopped, and '{released.target}' is not there; it "
+            "counts as made, because somebody may have it"
         )
 
 
@@ -149,17 +160,34 @@ def _tables(con: duckdb.DuckDBPyConnection, home: str) -> set[str]:
     return {name for (name,) in found.fetchall()}
 
 
-def _writing(con: duckdb.DuckDBPyConnection, home: str) -> tuple[Path, Path, str]:
-    """Return the temporary file of a release, the name that it is to get, and its hash."""
-    ((temporary, target, sha256),) = con.execute(
-        f"SELECT temporary, target, sha256 FROM {home}.main.{_WRITING}"
+@dataclass(frozen=True)
+class _Written:
+    """A temporary file, the name that it is to get, and its hash."""
+
+    temporary: Path
+    target: Path
+    sha256: str
+
+    @property
+    def named(self) -> bool:
+        return self.target.is_file() and digest(self.target) == self.sha256
+
+    @property
+    def unnamed(self) -> bool:
+        return self.temporary.is_file() and digest(self.temporary) == self.sha256
+
+    def finish(self) -> None:
+        """Give the file its name, if it is there and has none."""
+        if self.unnamed:
+            self.temporary.replace(self.target)
+
+
+def _writing(con: duckdb.DuckDBPyConnection, home: str) -> list[_Written]:
+    """Return the files of a release: itself, and then its manifest, if any."""
+    found = con.execute(
+        f"SELECT temporary, target, sha256 FROM {home}.main.{_WRITING} ORDER BY rowid"
     ).fetchall()
-    return Path(temporary), Path(target), sha256
-
-
-def _has_its_name(con: duckdb.DuckDBPyConnection, home: str) -> bool:
-    _, target, sha256 = _writing(con, home)
-    return target.is_file() and digest(target) == sha256
+    return [_Written(Path(temporary), Path(target), sha256) for temporary, target, sha256 in found]
 
 
 def _settle(con: duckdb.DuckDBPyConnection, home: str, *, undo: bool) -> None:

@@ -284,7 +284,7 @@ def _labelled(
         {},
         pa.array(group[place].astype(np.int64)),
     )
-    found = release_rows(source, request, asked.paths)
+    found = release_rows(source, request, asked.paths, between=free)
     labels, printed = {}, {}
     for name, each in found.labels.items():
         label = each.label_of[found.class_of]

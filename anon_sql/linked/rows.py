@@ -127,6 +127,7 @@ def tie(
             held = np.flatnonzero(parent >= 0)
             own, parent = _only(own, held), parent[held]
         tied[node.name] = own, parent, owners[parent], lost
+        free()
     order = _orders(schema, tied)
     found = {}
     for name in schema.nodes:

@@ -5,7 +5,7 @@ suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` i
 made it so: the method, or a class that can be shown in no other way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import is_not
@@ -78,6 +78,7 @@ def release(
     request: Request,
     paths: pa.StructArray | None = None,
     domain: Domain | None = None,
+    between: Callable[[], None] = lambda: None,
 ) -> Release:
     """Return a release of the source's rows, after verifying its printed labels.
 
@@ -88,18 +89,23 @@ def release(
 
     The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
     release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
-    the whole table, if the source has a part of its rows. Raises AnonError if the request cannot be
-    satisfied or a check fails; nothing is released then.
+    the whole table, if the source has a part of its rows. between: is called between the steps, so
+    that one returns the memory it no longer needs before the next. Raises AnonError if the request
+    cannot be satisfied or a check fails; nothing is released then.
     """
     with kernels.ahead.beside(request.function, bool(request.protected)):
         prepared = prepare(source, request, paths, domain)
+        between()
         found = legal_partition(prepared.table, prepared.call, request.method)
-        return labelled(prepared, found)
+        return labelled(prepared, found, between)
 
 
-def labelled(prepared: Prepared, found: Partition) -> Release:
+def labelled(
+    prepared: Prepared, found: Partition, between: Callable[[], None] = lambda: None
+) -> Release:
     """Return the release of a partition whose classes are legal; see ``release``."""
     made = label(prepared, found)
+    between()
     check(prepared, found, made)
     arranged = made.release(prepared.request, prepared.source)
     return replace(arranged, checked=check_rows(prepared, made, arranged))

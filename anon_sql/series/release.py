@@ -182,23 +182,23 @@ def classes_of(
     points[whole.order] = whole.points
     middle = middles(points, whole, unit_of, present, size)
     home, count = _by_middles(table, middle, size, request.k)
-    word = np.zeros(len(whole.columns) + 1, np.int64)
-    sets = whole.model.kind == kernels.loss.SET
-    word[1:] = np.cumsum(np.where(sets, (whole.model.null.astype(np.int64) + 64) // 64, 0))
+    places = kernels.units.layout(whole.model)
     order, starts = kernels.hashing.group(unit_of.astype(np.int32), many)
-    box = kernels.units.boxes(points, whole.model, word, starts, order)
-    kernels.units.place(box, whole.model, word, size, home, count)
+    box = kernels.units.boxes(points, whole.model, places, starts, order)
+    kernels.units.place(box, whole.model, places, size, home, count)
     if count > 1 and isinstance(request.options, Anonymize):
         for number, heat in enumerate(ROUNDS):
             seed = request.seed + number  # which divides cohorts into other groups
-            improve(box, whole, word, size, home, points[middle], replace(request, seed=seed), heat)
+            improve(
+                box, whole, places, size, home, points[middle], replace(request, seed=seed), heat
+            )
     return home
 
 
 def improve(
     box: tuple[Any, ...],
     table: QuasiTable,
-    word: npt.NDArray[np.int64],
+    places: kernels.units.Layout,
     size: npt.NDArray[np.int64],
     home: Classes,
     points: npt.NDArray[np.float64],
@@ -234,7 +234,7 @@ def improve(
         )
         local = local.astype(np.int32)
         kernels.units.anneal(
-            tuple(of_units[own] for of_units in box), table.model, word, size[own], local,
+            tuple(of_units[own] for of_units in box), table.model, places, size[own], local,
             len(known), request.k, near, proposals * len(own), *heat,
             np.uint64(request.seed % 2**64),
         )  # fmt: skip

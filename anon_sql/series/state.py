@@ -172,10 +172,13 @@ def series_key(key: bytes) -> bytes:
 
 def digests(key: bytes, hashes: Sequence[bytes], tuples: pa.DictionaryArray) -> pa.StringArray:
     """Return 32 hexadecimal digits for each person and tuple, by keyed BLAKE2b (RFC 7693)."""
-    own = keyed(key, "digest").encode()
+    own = blake2b(key=keyed(key, "digest").encode(), digest_size=16)
     texts = [bytes.fromhex(keyed(key, "tuple", text)) for text in tuples.dictionary.to_pylist()]
-    pairs = zip(hashes, tuples.indices.to_numpy().tolist(), strict=True)
-    found = [blake2b(p + texts[at], key=own, digest_size=16).hexdigest() for p, at in pairs]
+    found = []
+    for person, at in zip(hashes, tuples.indices.to_numpy().tolist(), strict=True):
+        one = own.copy()  # in which the key is hashed already
+        one.update(person + texts[at])
+        found.append(one.hexdigest())
     return pa.array(found, pa.string())
 
 

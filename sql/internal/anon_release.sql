@@ -43,48 +43,21 @@ CREATE OR REPLACE MACRO __anon_value_of
     (probe TIMESTAMP, v, d, n, f) AS __anon_values_of(v, n, f),
     (probe TIMESTAMPTZ, v, d, n, f) AS __anon_values_of(v, n, f);
 
-CREATE OR REPLACE MACRO __anon_release(
-    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_format, __anon_options,
-    __anon_hierarchy := NULL, __anon_from := NULL
-) AS TABLE
+-- Return one row of NULLs in the types of the columns with a role, and __anon_blank.
+CREATE OR REPLACE MACRO __anon_nulls(__anon_tbl, __anon_role, __anon_call) AS TABLE
+SELECT system.main.any_value(COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
+    OR __anon_binding_is_role(__anon_role, __anon_c, __anon_call)))
+FROM (SELECT *, 0 AS __anon_blank FROM query_table(__anon_tbl) LIMIT 0);
+
+-- Return no row of the released columns in the order of the relation.
+CREATE OR REPLACE MACRO __anon_in_order(__anon_tbl, __anon_call) AS TABLE
+SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_binding_is_role('released', __anon_c, __anon_call)))
+FROM (SELECT *, 0 AS __anon_blank FROM query_table(__anon_tbl) LIMIT 0);
+
+-- Return the row __anon_checked of the query that calls this, with the labels of each quasi-identifier
+-- in its __anon_probes, a list with an entry per class.
+CREATE OR REPLACE MACRO __anon_labelled(__anon_format) AS TABLE
 WITH
--- One row, as __anon_checked, which DuckDB does not copy because each is read once. The first one, so
--- that the name of the relation means none of those below.
-__anon_given AS (
-    FROM __anon_table(
-        __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy,
-        'kept', __anon_from := __anon_from)
-),
-__anon_none AS (SELECT *, 0 AS __anon_blank FROM query_table(__anon_tbl) LIMIT 0),
--- One row of NULLs in the types of the quasi-identifiers.
-__anon_probes AS MATERIALIZED (
-    SELECT system.main.any_value(COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
-        OR __anon_binding_is_role('quasi', __anon_c, __anon_call)))
-    FROM __anon_none
-),
--- The released columns in the order of the relation.
-__anon_order AS MATERIALIZED (
-    SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_binding_is_role('released', __anon_c, __anon_call)))
-    FROM __anon_none
-),
--- The core compares the columns that were picked while the statement was bound with the roles.
-__anon_bound AS (
-    SELECT * FROM
-        (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_shown_names
-         FROM __anon_probes),
-        (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_order_names
-         FROM (SELECT system.main.any_value(COLUMNS(*)) FROM __anon_order))
-),
-__anon_checked AS (
-    SELECT
-        __anon_release_result(
-            __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows,
-            system.main.struct_keys(
-                system.main.struct_extract(system.main.list_extract(__anon_rows, 1), 'kept')),
-            __anon_shown_names, __anon_order_names) AS __anon_found,
-        __anon_rows, __anon_buffer
-    FROM __anon_given, __anon_bound
-),
 __anon_labels AS (
     SELECT
         __anon_labels_of(system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
@@ -114,12 +87,42 @@ __anon_medians AS (
             system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
         __anon_checked.*
     FROM __anon_checked, __anon_probes
+)
+FROM query_table(CASE __anon_format
+    WHEN 'typed' THEN '__anon_typed' WHEN 'mean' THEN '__anon_means'
+    WHEN 'median' THEN '__anon_medians' ELSE '__anon_labels' END);
+
+CREATE OR REPLACE MACRO __anon_release(
+    __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_format, __anon_options,
+    __anon_hierarchy := NULL, __anon_from := NULL
+) AS TABLE
+WITH
+-- One row, as __anon_checked, which DuckDB does not copy because each is read once. The first one, so
+-- that the name of the relation means none of those below.
+__anon_given AS (
+    FROM __anon_table(
+        __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy,
+        'kept', __anon_from := __anon_from)
 ),
--- The labels of each column, a list with an entry per class.
-__anon_shown AS (
-    FROM query_table(CASE __anon_format
-        WHEN 'typed' THEN '__anon_typed' WHEN 'mean' THEN '__anon_means'
-        WHEN 'median' THEN '__anon_medians' ELSE '__anon_labels' END)
+__anon_probes AS MATERIALIZED (FROM __anon_nulls(__anon_tbl, 'quasi', __anon_call)),
+__anon_order AS MATERIALIZED (FROM __anon_in_order(__anon_tbl, __anon_call)),
+-- The core compares the columns that were picked while the statement was bound with the roles.
+__anon_bound AS (
+    SELECT * FROM
+        (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_shown_names
+         FROM __anon_probes),
+        (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_order_names
+         FROM (SELECT system.main.any_value(COLUMNS(*)) FROM __anon_order))
+),
+__anon_checked AS (
+    SELECT
+        __anon_release_result(
+            __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows,
+            system.main.struct_keys(
+                system.main.struct_extract(system.main.list_extract(__anon_rows, 1), 'kept')),
+            __anon_shown_names, __anon_order_names) AS __anon_found,
+        __anon_rows, __anon_buffer
+    FROM __anon_given, __anon_bound
 ),
 -- A row for each released one: its place in the list of rows and its class.
 __anon_places AS (
@@ -128,7 +131,7 @@ __anon_places AS (
         unnest(system.main.struct_extract(__anon_found, 'position')) AS __anon_at,
         unnest(system.main.struct_extract(__anon_found, 'class')) AS __anon_class,
         system.main.struct_extract(__anon_found, 'buffer') AS __anon_looked_at
-    FROM __anon_shown
+    FROM __anon_labelled(__anon_format)
 )
 -- The first branch has no rows; it sets the order of the columns.
 (FROM __anon_order LIMIT 0)

@@ -18,22 +18,9 @@ __anon_given AS (
             __anon_entity),
         __anon_series_state(__anon_series)
 ),
-__anon_none AS (SELECT *, 0 AS __anon_blank FROM query_table(__anon_tbl) LIMIT 0),
--- One row of NULLs in the types of the quasi-identifiers, and one in those of the kept columns.
-__anon_probes AS MATERIALIZED (
-    SELECT system.main.any_value(COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
-        OR __anon_binding_is_role('quasi', __anon_c, __anon_call)))
-    FROM __anon_none
-),
-__anon_kept_probes AS MATERIALIZED (
-    SELECT system.main.any_value(COLUMNS(lambda __anon_c: __anon_c = '__anon_blank'
-        OR __anon_binding_is_role('kept', __anon_c, __anon_call)))
-    FROM __anon_none
-),
-__anon_order AS MATERIALIZED (
-    SELECT __anon_nothing(COLUMNS(lambda __anon_c: __anon_binding_is_role('released', __anon_c, __anon_call)))
-    FROM __anon_none
-),
+__anon_probes AS MATERIALIZED (FROM __anon_nulls(__anon_tbl, 'quasi', __anon_call)),
+__anon_kept_probes AS MATERIALIZED (FROM __anon_nulls(__anon_tbl, 'kept', __anon_call)),
+__anon_order AS MATERIALIZED (FROM __anon_in_order(__anon_tbl, __anon_call)),
 __anon_checked AS MATERIALIZED (
     SELECT __anon_series_result(
         __anon_buffer, __anon_people, __anon_path_rows, __anon_types, __anon_state,
@@ -47,24 +34,6 @@ __anon_checked AS MATERIALIZED (
         (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_kept_names
          FROM __anon_kept_probes)
 ),
-__anon_labels AS (
-    SELECT
-        __anon_labels_of(system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
-        __anon_found
-    FROM __anon_checked, __anon_probes
-),
-__anon_typed AS (
-    SELECT
-        __anon_typed_of(
-            COLUMNS(__anon_probes.*), COLUMNS(__anon_probes.*),
-            system.main.alias(COLUMNS(__anon_probes.*)), __anon_found),
-        __anon_found
-    FROM __anon_checked, __anon_probes
-),
--- The labels of each column, a list with an entry per class.
-__anon_shown AS (
-    FROM query_table(if(__anon_format = 'typed', '__anon_typed', '__anon_labels'))
-),
 __anon_held AS (
     SELECT __anon_held_of(
         COLUMNS(__anon_kept_probes.*), system.main.alias(COLUMNS(__anon_kept_probes.*)), __anon_found)
@@ -76,7 +45,7 @@ __anon_places AS (
         system.main.generate_subscripts(system.main.struct_extract(__anon_found, 'class'), 1)
             AS __anon_at,
         unnest(system.main.struct_extract(__anon_found, 'class')) AS __anon_class
-    FROM __anon_shown
+    FROM __anon_labelled(__anon_format)
 )
 -- The first branch has no rows; it sets the order of the columns.
 (FROM __anon_order LIMIT 0)

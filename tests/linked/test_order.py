@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from anon_sql.hosts.linked import given_of, schema_of
@@ -36,3 +37,17 @@ def test_new_keys_are_different():
     assert len(set(keys.tolist())) == 1000
     assert min(keys) >= 0
     assert not set(keys.tolist()) & set(new_keys(1000).tolist())
+
+
+def test_texts_that_repeat_are_held_once(hospital):
+    schema = schema_of(hospital, "release_linked", "person", roles={})
+    for node in schema.nodes.values():
+        values = given_of(hospital, node).values
+        for field in values.schema:
+            own = values.column(field.name)
+            few = 4 * len(own.unique()) < len(own)
+            kind = own.type.value_type if pa.types.is_dictionary(own.type) else own.type
+            if pa.types.is_string(kind):
+                assert pa.types.is_dictionary(own.type) == (few and field.name not in node.renewed)
+            raw = hospital.execute(f'SELECT "{field.name}" FROM {node.table.relation}').fetchall()
+            assert own.to_pylist() == [value for (value,) in raw]

@@ -95,15 +95,19 @@ def test_a_file_that_cannot_get_its_name_leaves_the_state(tmp_path, month, monke
     )  # fmt: skip
 
 
-def killed(tmp_path, out, at):
-    """Release in a process that is killed where it would call a function of a module."""
+def killed(tmp_path, out, at, *more, after=0):
+    """Release in a process that is killed where it would call a function of a module.
+
+    after: how many calls of it come before.
+    """
     text = f"""
 import os, sys, types
 from anon_sql.hosts import files, series_file
 files.os = types.SimpleNamespace(**vars(os))  # that of other modules stays
-{at} = lambda *_, **__: os._exit(9)
+real, left = {at}, [None] * {after}
+{at} = lambda *given, **named: real(*given, **named) if left and not left.pop() else os._exit(9)
 from anon_sql.apps.main import main
-sys.argv = ["anon-sql", *{arguments(tmp_path, out)!r}]
+sys.argv = ["anon-sql", *{arguments(tmp_path, out, *more)!r}]
 main()
 """
     folder = Path(__file__).parents[2]
@@ -140,6 +144,31 @@ def test_what_a_killed_command_leaves_is_settled_by_the_next_one(tmp_path, month
     assert "it counts as made, because somebody may have it" in found.output
     assert "release 6 of the series" in found.output
     assert left(tmp_path)[0] == ["anon_series"]
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.slow
+def test_a_manifest_is_never_there_without_its_release(tmp_path, month):
+    assert call(tmp_path, "may.csv", "--manifest").exit_code == 0
+    month(30, 230)
+    killed(tmp_path, "june.csv", "files.os.replace", "--manifest")
+    assert not (tmp_path / "june.csv").exists()
+    assert not (tmp_path / "june.csv.anon.json").exists()
+    found = call(tmp_path, "june.csv", "--manifest")
+    assert found.exit_code == 0, found.output
+    assert "did not become" in found.output
+
+    month(60, 260)
+    killed(tmp_path, "july.csv", "files.os.replace", "--manifest", after=1)
+    assert (tmp_path / "july.csv").exists()
+    assert not (tmp_path / "july.csv.anon.json").exists()
+    month(90, 290)
+    found = call(tmp_path, "august.csv")
+    assert found.exit_code == 0, found.output
+    assert "the last release" not in found.output
+    assert releases(tmp_path) == [(4,)]
+    code, said = verified(tmp_path / "july.csv")
+    assert (code, "holds the file is the one that was written" in said) == (0, True), said
     assert not list(tmp_path.glob(".*"))
 
 

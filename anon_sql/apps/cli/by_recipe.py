@@ -167,7 +167,7 @@ def write(
         )
         return {**made, "recipe": {"sha256": of.recipe.sha256}}
 
-    entered = entering(con, state, output.target) if state else None
+    entered = entering(con, state) if state else None
     made = output.write(con, released, describe, entered)
     assert made is not None  # the output is stated
     return made

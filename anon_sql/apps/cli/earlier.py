@@ -277,12 +277,18 @@ def _again(con: duckdb.DuckDBPyConnection, entity: str, key: str) -> Iterator[st
 
 
 def enter(
-    con: duckdb.DuckDBPyConnection, name: str, key: str, made: Mapping[str, Any], released: Path
+    con: duckdb.DuckDBPyConnection,
+    name: str,
+    key: str,
+    made: Mapping[str, Any],
+    unnamed: Sequence[tuple[Path, Path]],
 ) -> None:
     """Enter the release of the relations ``raw`` and ``released``.
 
-    name: as the ledger calls it. made: its manifest, without the hash of its file ``released``.
+    name: as the ledger calls it. made: its manifest, without the hash of its file. unnamed: that
+    file, the first one, and the name that it is to get.
     """
+    released = unnamed[0][0]
     complete = manifest.with_output(made, released)
     con.execute(
         f"INSERT INTO {_LEDGER} FROM ledger_entry('raw', 'released', $name, entity := $entity, "

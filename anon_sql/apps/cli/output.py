@@ -98,11 +98,12 @@ def in_table(
 class Entering:
     """How a release is entered in a ledger or a series.
 
-    enter: takes the manifest and the file or folder, before it gets its name. around: is entered
-    before the release is written, and left after it got its name or failed to.
+    enter: takes the manifest, and what has no name yet beside the name that it is to get: the file
+    or folder, and then that of the manifest, if it is to be stated. around: is entered before the
+    release is written, and left after both got their names or failed to.
     """
 
-    enter: Callable[[Mapping[str, Any], Path], None]
+    enter: Callable[[Mapping[str, Any], Sequence[tuple[Path, Path]]], None]
     around: AbstractContextManager[None] = field(default_factory=nullcontext)
 
 
@@ -147,12 +148,15 @@ class Output:
         """Write the release, its manifest if it is to be stated, and what is entered elsewhere.
 
         describe: returns the manifest of ``raw`` and ``written``. Returns the manifest, None if
-        nobody asks for it.
+        nobody asks for it. The manifest gets its name last, so that none is there without its
+        release.
         """
-        made = None
+        made, beside = None, None
         with ExitStack() as written:
             if entering:
                 written.enter_context(entering.around)
+            if self.stated:
+                beside = written.enter_context(atomic_file(self.manifest))
             if self.in_files:
                 temporary = written.enter_context(atomic_folder(self.target))
                 write_files(con, released.ordered, temporary, released.rows)
@@ -162,12 +166,13 @@ class Output:
             if self.stated or entering:
                 files.read(con, temporary, "written", labels=True, named=self.target)
                 made = describe()
-            if made and self.stated:
-                beside = written.enter_context(atomic_file(self.manifest))
+            unnamed = [(temporary, self.target)]
+            if made and beside:
                 manifest.write(made, temporary, beside)
+                unnamed.append((beside, self.manifest))
             stopping.check("release")
             if made and entering:
-                entering.enter(made, temporary)
+                entering.enter(made, unnamed)
         return made
 
 

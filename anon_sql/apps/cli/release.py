@@ -278,7 +278,7 @@ def release(
                 describe,
                 Entering(partial(enter, con, output.target.name, ledger_key))
                 if ledger
-                else entering(con, state, output.target)
+                else entering(con, state)
                 if state
                 else None,
             )

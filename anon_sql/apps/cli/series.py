@@ -77,11 +77,11 @@ def released_in(
     return ReleasedRelation(state.release(con, method, call), ["FROM released"])
 
 
-def entering(con: duckdb.DuckDBPyConnection, state: SeriesFile, target: Path) -> Entering:
-    """Return how the state is written with the release, a file at the target."""
+def entering(con: duckdb.DuckDBPyConnection, state: SeriesFile) -> Entering:
+    """Return how the state is written with the release, a file, and its manifest."""
 
-    def enter(made: Mapping[str, Any], temporary: Path) -> None:
-        require_kept("release", made["checks"], target.name)
-        state.save_with(con, temporary, target)
+    def enter(made: Mapping[str, Any], unnamed: Sequence[tuple[Path, Path]]) -> None:
+        require_kept("release", made["checks"], unnamed[0][1].name)
+        state.save_with(con, unnamed)
 
     return Entering(enter, state.finished(con))

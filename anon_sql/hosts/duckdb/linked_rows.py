@@ -11,6 +11,7 @@ from anon_sql.core.names import quote
 from anon_sql.linked.rows import Given
 from anon_sql.linked.schema import Node
 
+REPEATED = 4  # rows per text, from which on a dictionary takes less memory
 _COLUMN, _MARK, _KEPT, _WHOLE = "column_", "mark_", "kept", "whole"
 
 
@@ -49,12 +50,23 @@ def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> 
     kept = integers(_copied(fields[_KEPT]))
     return Given(
         node,
-        pa.table({name: _copied(fields[field_of(node, name)]) for name in read_columns(node)}),
+        pa.table({name: _held(node, name, fields) for name in read_columns(node)}),
         kept,
         integers(_copied(fields[_WHOLE])),
         {name: _copied(fields[f"{_MARK}{at}"]) for at, name in enumerate(node.sensitive)},
         np.arange(len(kept), dtype=np.int32),
     )
+
+
+def _held(node: Node, name: str, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array:
+    """Return a column; texts that repeat as a dictionary, which takes less memory."""
+    values = fields[field_of(node, name)]
+    if name in node.renewed or not pa.types.is_string(values.type):
+        return _copied(values)
+    chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
+    coded = pa.chunked_array(chunks, values.type).dictionary_encode().unify_dictionaries()
+    found = _copied(coded)
+    return found if REPEATED * len(found.dictionary) < len(found) else _copied(values)
 
 
 def _copied(values: pa.Array | pa.ChunkedArray) -> pa.Array:
