@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 
 import duckdb
 import numpy as np
@@ -68,12 +67,13 @@ class SpilledRows:
         batches: Iterable[pa.RecordBatch],
         leaf_of: LeafOf,
         done: RowsDone,
+        seen: Callable[[Mapping[str, pa.Array]], None],
         threads: int = 1,
     ) -> dict[str, str]:
         """Write rows while others are read; leaf_of: returns the leaf of each row.
 
-        Batches are routed side by side in so many threads. Returns the checksum of each file by
-        name.
+        Batches are routed side by side in so many threads. seen: takes the rows of one file after
+        another. Returns the checksum of each file by name.
         """
         self.folder.mkdir()
         before: Future[None] | None = None
@@ -84,16 +84,24 @@ class SpilledRows:
                 stopping.check(function)
                 if before is not None:
                     before.result()
-                before = pool.submit(self._write, self.folder / f"{number:06}", run, checksums)
+                file = self.folder / f"{number:06}"
+                before = pool.submit(self._write, file, run, seen, checksums)
                 done.advance(run.num_rows)
             if before is not None:
                 before.result()
         return checksums
 
-    def _write(self, file: Path, run: pa.Table, checksums: dict[str, str]) -> None:
+    def _write(
+        self,
+        file: Path,
+        run: pa.Table,
+        seen: Callable[[Mapping[str, pa.Array]], None],
+        checksums: dict[str, str],
+    ) -> None:
         found = one_table([run])
         columns = {name: found.column(name).chunk(0) for name in found.column_names}
         leaf = columns.pop(REGION)
+        seen(columns)
         write_groups(file, columns, integers(leaf), self.leaves)
         made = checksum(file)
         assert made is not None
@@ -211,7 +219,6 @@ class Routing:
     call: PartsRequest
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
     kept: Fingerprint = field(default_factory=Fingerprint)
-    _adding: Lock = field(default_factory=Lock)
 
     @property
     def request(self) -> Request:
@@ -258,21 +265,17 @@ class Routing:
         rows: their number.
         """
         function, leaves = self.request.function, LeafRows(self.request, tree)
-
-        def leaf_of(columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
-            self._add_kept(columns)
-            return leaves.of(columns)
-
         with RowsDone(function, "routed", rows) as done:
-            return spilled.write(function, self._batches(), leaf_of, done, self.call.threads)
+            return spilled.write(
+                function, self._batches(), leaves.of, done, self._add_kept, self.call.threads
+            )
 
     def _add_kept(self, columns: Mapping[str, pa.Array]) -> None:
         """Add the kept columns of rows to their fingerprint, hashed as those of a region are."""
         kept = {name: columns[name] for name in self.request.kept or list(columns)[:1]}
         types = sql_types(list(kept.values()))
         (hashes,) = evaluated(kept, types, [self.call.kept_hash])
-        with self._adding:
-            self.kept.add(integers(hashes).astype(np.uint64))
+        self.kept.add(integers(hashes).astype(np.uint64))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         select = f"SELECT *, {_EVERY} AS {_HASH} FROM {_SOURCE}"
