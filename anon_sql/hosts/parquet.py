@@ -69,14 +69,13 @@ def _needed(values: pa.Array) -> pa.Array:
     """Return values of which a dictionary holds no others, since a file holds all of it."""
     if not pa.types.is_dictionary(values.type):
         return values
-    present, many = valid(values.indices), len(values.dictionary)
-    codes = np.where(present, integers(values.indices), many)
-    seen = np.zeros(many + 1, np.bool_)
-    seen[codes] = True
-    used = np.flatnonzero(seen[:many])
-    place = np.zeros(many + 1, values.type.index_type.to_pandas_dtype())
+    codes, many = integers(values.indices), len(values.dictionary)
+    missing = None if values.null_count == 0 else ~valid(values.indices)
+    seen = np.zeros(many, np.bool_)
+    seen[codes if missing is None else codes[~missing]] = True
+    used = np.flatnonzero(seen)
+    place = np.zeros(max(many, 1), values.type.index_type.to_pandas_dtype())
     place[used] = np.arange(len(used))
-    missing = None if values.null_count == 0 else ~present
     return pa.DictionaryArray.from_arrays(
         pa.array(place[codes], mask=missing), values.dictionary.take(pa.array(used))
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 
@@ -52,6 +52,7 @@ from anon_sql.regions.tree import RegionTree
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
 FEW = 0.3  # distinct values of a column, as a share of the first batch, that a dictionary may have
+VALUES = 1_000  # of a kept column whose dictionary the files of regions hold, at most
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
 
 
@@ -121,6 +122,20 @@ class SpilledRows:
         for reader in self._each():
             found += np.diff(starts_of(reader))
         return found
+
+    def of_few_values(self, most: int) -> frozenset[str]:
+        """Return the columns with a dictionary in every run, of at most so many values in each."""
+        found: list[set[str]] = []
+        for reader in self._each():
+            batch = reader.get_batch(0)
+            found.append(
+                {
+                    name
+                    for name, values in zip(batch.schema.names, batch.columns, strict=True)
+                    if pa.types.is_dictionary(values.type) and len(values.dictionary) <= most
+                }
+            )
+        return frozenset(set.intersection(*found)) if found else frozenset()
 
     def rows(self, leaves: Sequence[int]) -> pa.Table:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
@@ -305,14 +320,22 @@ class RegionRows:
     def read(self, group: Group, part: int) -> pa.Table:
         """Return the rows of a region: of a group, or of one of its parts.
 
-        Quasi-identifiers may have a dictionary.
+        Quasi-identifiers may have a dictionary, and others of few values, the same ones in each.
         """
         found = self.rows.rows(group.leaves)
         if group.parts > 1:
             found = found.filter(pa.array(self._hashes(found) % np.uint64(group.parts) == part))
-        names, quasi = found.column_names, self.request.quasi
-        columns = {n: found.column(n) if n in quasi else _plain(found.column(n)) for n in names}
+        names, coded = found.column_names, self._coded
+        columns = {n: found.column(n) if n in coded else _plain(found.column(n)) for n in names}
         return pa.table(columns).combine_chunks()
+
+    @cached_property
+    def _coded(self) -> frozenset[str]:
+        """The columns that keep the dictionary that they have in the files.
+
+        Every file of a finished region holds the values of all of them once more.
+        """
+        return self.rows.of_few_values(VALUES) | frozenset(self.request.quasi)
 
     def tallies(
         self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions
