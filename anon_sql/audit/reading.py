@@ -21,6 +21,33 @@ Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
 FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
 SOME = 1 << 18  # rows after which it is seen whether most are different
+WAITING, WAITING_BYTES = 1 << 14, 16 << 20  # rows that are added together
+
+
+class Waiting:
+    """Rows that came and are to be added together, which takes less than one chunk at a time."""
+
+    def __init__(self) -> None:
+        self._chunks: list[pa.StructArray] = []
+        self._rows = self._bytes = 0
+        self._lock = Lock()
+
+    def add(self, chunk: pa.StructArray) -> pa.StructArray | None:
+        """Wait with more rows; return all that wait once they are many."""
+        with self._lock:
+            self._chunks.append(chunk)
+            self._rows, self._bytes = self._rows + len(chunk), self._bytes + chunk.nbytes
+            return self._all() if self._rows >= WAITING or self._bytes >= WAITING_BYTES else None
+
+    def rest(self) -> pa.StructArray | None:
+        """Return the rows that still wait, None if there are none."""
+        with self._lock:
+            return self._all() if self._chunks else None
+
+    def _all(self) -> pa.StructArray:
+        found = pa.concat_arrays(self._chunks)
+        self._chunks, self._rows, self._bytes = [], 0, 0
+        return found
 
 
 class _Different:

@@ -22,6 +22,7 @@ from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Words
+from anon_sql.hosts.parquet import ArrowRows, write_parquet
 
 ROWS = 1_000_000  # of a file
 PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}  # by ending, DuckDB's name of the compression
@@ -72,15 +73,15 @@ def number_of_files(rows: int) -> int:
 
 
 def write_files(
-    con: duckdb.DuckDBPyConnection, selects: Sequence[str], folder: Path, rows: int
+    con: duckdb.DuckDBPyConnection, each: Sequence[str | ArrowRows], folder: Path, rows: int
 ) -> None:
-    """Write the rows of each query to a file. Raises AnonError unless they are ``rows`` in all."""
-    options = f"FORMAT parquet, USE_TMP_FILE false, KV_METADATA {{{_MARK}: 'release'}}"
+    """Write the rows of each query, or of Arrow, to a file.
+
+    Raises AnonError unless they are ``rows`` in all.
+    """
     written = 0
-    for number, select in enumerate(selects):
-        file = str(folder / _NAME.format(number))
-        made = con.execute(f"COPY ({select}) TO $target ({options})", {"target": file})
-        written += int(made.fetchall()[0][0])
+    for number, own in enumerate(each):
+        written += write_parquet(con, own, folder / _NAME.format(number), {_MARK: "release"})
         stopping.check("release")
     if written != rows:
         hint = "nothing was released; please report this"

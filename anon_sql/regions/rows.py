@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql import kernels
-from anon_sql.core.arrow import valid
+from anon_sql.core.arrow import integers, one_array, valid
 from anon_sql.core.columns import categories, comparable, is_number
 from anon_sql.core.printing import cast
 from anon_sql.pipeline.request import Request
@@ -44,7 +44,7 @@ def repeated(run: pa.Table, few: float = FEW) -> list[str]:
 
 def coded(run: pa.Table, text: Sequence[str]) -> dict[str, pa.Array]:
     """Return the columns of a run by name; text: those that become dictionaries."""
-    columns = {name: run.column(name).combine_chunks() for name in run.column_names}
+    columns = {name: one_array(run.column(name)) for name in run.column_names}
     return columns | {name: columns[name].dictionary_encode() for name in text}
 
 
@@ -125,8 +125,7 @@ class LeafRows:
             words, codes = encoded.dictionary, encoded.indices
         both = pa.concat_arrays([each.cast(pa.large_string()) for each in (words, points)])
         ranks = categories(name, both).codes.astype(np.int64)
-        at = pc.fill_null(codes.cast(pa.int32()), 0).to_numpy()
-        keys = ranks[at] if len(words) else np.zeros(len(values), np.int64)
+        keys = ranks[integers(codes)] if len(words) else np.zeros(len(values), np.int64)
         return keys, ranks[len(words) :]
 
     def _nodes(self, tree: RegionTree) -> "kernels.sides.Nodes":

@@ -18,6 +18,7 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.files import atomic_file, atomic_folder, remove_temporary, stored, write_files
 from anon_sql.hosts.frames.named import released_by_name
+from anon_sql.hosts.parquet import ArrowRows, write_parquet
 from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
@@ -32,12 +33,13 @@ class ReleasedRelation:
 
     rows: their number. ordered: queries to be run in turn, one for each output file, that give the
     rows in their order. measures: what is known without measuring; empty if the relation can be
-    measured.
+    measured. arrow: as in ``ReleasedFiles``.
     """
 
     rows: int
     ordered: Sequence[str]
     measures: Mapping[str, Any] = field(default_factory=dict)
+    arrow: Sequence[ArrowRows] = ()
 
 
 def read_source(
@@ -90,7 +92,10 @@ def in_table(
         if checked.request.suppressed == "drop":
             known["suppressed"] = written.suppressed
         yield ReleasedRelation(
-            released_rows, released.ordered, known if written.rows > MEASURED else {}
+            released_rows,
+            released.ordered,
+            known if written.rows > MEASURED else {},
+            released.arrow,
         )
 
 
@@ -159,10 +164,13 @@ class Output:
                 beside = written.enter_context(atomic_file(self.manifest))
             if self.in_files:
                 temporary = written.enter_context(atomic_folder(self.target))
-                write_files(con, released.ordered, temporary, released.rows)
+                write_files(con, released.arrow or released.ordered, temporary, released.rows)
             else:
                 temporary = written.enter_context(atomic_file(self.target))
-                files.write(con, released.ordered[0], temporary, self.target)
+                if released.arrow and files.kind(self.target)[0] == "parquet":
+                    write_parquet(con, released.arrow[0], temporary, {})
+                else:
+                    files.write(con, released.ordered[0], temporary, self.target)
             if self.stated or entering:
                 files.read(con, temporary, "written", labels=True, named=self.target)
                 made = describe()

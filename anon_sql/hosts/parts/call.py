@@ -16,6 +16,7 @@ from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import flat_scope
 from anon_sql.hosts.duckdb.roles import described
 from anon_sql.hosts.duckdb.rows import path_rows
+from anon_sql.hosts.parquet import holds
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.partition import refuse_in_parts
 from anon_sql.pipeline.request import Request, arguments, checked
@@ -51,6 +52,12 @@ class Types:
     def hashes_apart(self, name: str) -> bool:
         """Return whether values of a column that print differently have different hashes."""
         return hashing.hashes_apart(self.worked[name])
+
+    def as_it_is(self, request: Request, name: str) -> bool:
+        """Return whether a released column of files is, without a cast, what Parquet files hold."""
+        if self.released(request, name) != quote(name):
+            return False
+        return not request.typed if name in request.quasi else holds(self.raw[name])
 
     def released(self, request: Request, name: str) -> str:
         """Return a released column in the type that the SQL function gives it."""

@@ -24,6 +24,7 @@ from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import remove
+from anon_sql.hosts.parquet import ROW_GROUP, ArrowRows
 from anon_sql.hosts.parts.call import PartsRequest
 from anon_sql.hosts.parts.running import RowsDone
 from anon_sql.hosts.parts.spilling import RegionRows
@@ -43,7 +44,6 @@ from anon_sql.regions.rows import Group, one_table
 REGION_FILE = "__anon_file"  # the number of the region of a row
 LABELS, KEPT = "__anon_labels", "__anon_values"  # hashes of a row: of its labels, of kept columns
 _REGIONS = 4  # a slice has as many rows as so many regions
-_BATCH = 100_000
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class FinishedRegions:
             with _opened(file, columns) as reader:
                 found = read_groups(reader, range(self.slices)).combine_chunks()
             region = pa.array(np.full(found.num_rows, number, np.int32))
-            yield from found.append_column(REGION_FILE, region).to_batches(_BATCH)
+            yield from found.append_column(REGION_FILE, region).to_batches(ROW_GROUP)
 
     def ordered(self, rows: int) -> "Batches":
         """Return the released rows in their order; rows: their number.
@@ -157,7 +157,7 @@ class FinishedRegions:
                 require_hash_order(function, *_row_hashes(found))
                 given += found.num_rows
                 done.advance(found.num_rows)
-                yield from found.to_batches(max_chunksize=_BATCH)
+                yield from found.to_batches(max_chunksize=ROW_GROUP)
         if given != rows:
             raise AnonError(
                 function,
@@ -189,6 +189,11 @@ def _runs(columns: Sequence[pa.Array]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(begins)
 
 
+def _only(rows: ArrowRows, names: Sequence[str]) -> "Batches":
+    schema = pa.schema([rows.schema.field(name) for name in names])
+    return Batches(schema, lambda: (batch.select(names) for batch in rows))
+
+
 @dataclass(frozen=True)
 class Batches:
     """Record batches as a relation for DuckDB; each scan asks for them anew."""
@@ -196,8 +201,15 @@ class Batches:
     schema: pa.Schema
     batches: Callable[[], Iterator[pa.RecordBatch]]
 
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return self.batches()
+
+    def only(self, names: Sequence[str]) -> "Batches":
+        """Return the same of some columns."""
+        return _only(self, names)
+
     def __arrow_c_stream__(self, requested: object = None) -> Any:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
+        reader = pa.RecordBatchReader.from_batches(self.schema, iter(self))
         return reader.__arrow_c_stream__(requested)
 
 
@@ -287,14 +299,18 @@ class SequentialReader:
 
     def __init__(self, batches: Batches, rows: int):
         self.schema, self.rows = batches.schema, rows
-        self._coming = batches.batches()
+        self._coming = iter(batches)
         self._begun: pa.RecordBatch | None = None  # the rest of a batch
 
     def __arrow_c_stream__(self, requested: object = None) -> Any:
-        reader = pa.RecordBatchReader.from_batches(self.schema, self._next())
+        reader = pa.RecordBatchReader.from_batches(self.schema, iter(self))
         return reader.__arrow_c_stream__(requested)
 
-    def _next(self) -> Iterator[pa.RecordBatch]:
+    def only(self, names: Sequence[str]) -> Batches:
+        """Return the same of some columns; each iteration reads the next rows."""
+        return _only(self, names)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
         left = self.rows
         while left:
             batch = self._begun or next(self._coming, None)

@@ -17,6 +17,7 @@ from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.frames.named import released_by_name
+from anon_sql.hosts.parquet import ArrowRows
 from anon_sql.hosts.parts.call import PartsRequest, parts_request
 from anon_sql.hosts.parts.checking import check_together
 from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, SequentialReader
@@ -50,11 +51,13 @@ class ReleasedFiles:
 
     select: the query of its rows in no order. ordered: queries to be run in turn, each once, one
     for each output file: together they give the rows in the order in which they are written.
+    arrow: the same as Arrow, empty where a Parquet file of it would hold something else.
     """
 
     select: str
     ordered: tuple[str, ...]
     written: Written
+    arrow: tuple[ArrowRows, ...]
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,8 @@ def release(
             return Written(rows, rows - count, 1)
         with released_in_parts(con, call, target.place(), options) as released:
             written = released.written
-            target.write_selects(released.ordered, written.rows - written.suppressed)
+            each = released.arrow if target.is_parquet else ()
+            target.write_each(each or released.ordered, written.rows - written.suppressed)
     return written
 
 
@@ -166,15 +170,14 @@ def released_in_parts(
             con.register(_EVERY, finished.every())
             rows = written.rows - written.suppressed
             files = parquet_files.number_of_files(rows) if options.in_files else 1
-            ordered = finished.ordered(rows)
-            con.register(
-                _ORDERED, SequentialReader(ordered, parquet_files.ROWS) if files > 1 else ordered
-            )
+            every = finished.ordered(rows)
+            ordered = SequentialReader(every, parquet_files.ROWS) if files > 1 else every
+            con.register(_ORDERED, ordered)
             select = f"SELECT {_columns(call)} FROM"
+            selects = (f"{select} {_ORDERED}",) * files
+            arrow = (ordered.only(_names(call)),) * files if _same_in_arrow(call) else ()
             try:
-                yield ReleasedFiles(
-                    f"{select} {_EVERY}", (f"{select} {_ORDERED}",) * files, written
-                )
+                yield ReleasedFiles(f"{select} {_EVERY}", selects, written, arrow)
             finally:
                 con.unregister(_EVERY)
                 con.unregister(_ORDERED)
@@ -276,9 +279,17 @@ def _released(
 
 def _columns(call: PartsRequest) -> str:
     """Return the columns of a release, in the order of the table, as a SQL list."""
+    return ", ".join(call.types.released(call.request, name) for name in _names(call))
+
+
+def _names(call: PartsRequest) -> list[str]:
     released = {*call.request.quasi, *call.request.kept}
-    names = [name for name in call.types.raw if name in released]
-    return ", ".join(call.types.released(call.request, name) for name in names)
+    return [name for name in call.types.raw if name in released]
+
+
+def _same_in_arrow(call: PartsRequest) -> bool:
+    """Return whether a Parquet file of Arrow holds what that of the query holds."""
+    return all(call.types.as_it_is(call.request, name) for name in _names(call))
 
 
 def _digest(call: PartsRequest, options: PartsOptions) -> str:

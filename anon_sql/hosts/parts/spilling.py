@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from threading import Lock
 
 import duckdb
 import numpy as np
@@ -53,6 +52,7 @@ from anon_sql.regions.tree import RegionTree
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
 FEW = 0.3  # distinct values of a column, as a share of the first batch, that a dictionary may have
+VALUES = 1_000  # of a kept column whose dictionary the files of regions hold, at most
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
 
 
@@ -68,12 +68,13 @@ class SpilledRows:
         batches: Iterable[pa.RecordBatch],
         leaf_of: LeafOf,
         done: RowsDone,
+        seen: Callable[[Mapping[str, pa.Array]], None],
         threads: int = 1,
     ) -> dict[str, str]:
         """Write rows while others are read; leaf_of: returns the leaf of each row.
 
-        Batches are routed side by side in so many threads. Returns the checksum of each file by
-        name.
+        Batches are routed side by side in so many threads. seen: takes the rows of one file after
+        another. Returns the checksum of each file by name.
         """
         self.folder.mkdir()
         before: Future[None] | None = None
@@ -84,16 +85,24 @@ class SpilledRows:
                 stopping.check(function)
                 if before is not None:
                     before.result()
-                before = pool.submit(self._write, self.folder / f"{number:06}", run, checksums)
+                file = self.folder / f"{number:06}"
+                before = pool.submit(self._write, file, run, seen, checksums)
                 done.advance(run.num_rows)
             if before is not None:
                 before.result()
         return checksums
 
-    def _write(self, file: Path, run: pa.Table, checksums: dict[str, str]) -> None:
+    def _write(
+        self,
+        file: Path,
+        run: pa.Table,
+        seen: Callable[[Mapping[str, pa.Array]], None],
+        checksums: dict[str, str],
+    ) -> None:
         found = one_table([run])
         columns = {name: found.column(name).chunk(0) for name in found.column_names}
         leaf = columns.pop(REGION)
+        seen(columns)
         write_groups(file, columns, integers(leaf), self.leaves)
         made = checksum(file)
         assert made is not None
@@ -113,6 +122,20 @@ class SpilledRows:
         for reader in self._each():
             found += np.diff(starts_of(reader))
         return found
+
+    def of_few_values(self, most: int) -> frozenset[str]:
+        """Return the columns with a dictionary in every run, of at most so many values in each."""
+        found: list[set[str]] = []
+        for reader in self._each():
+            batch = reader.get_batch(0)
+            found.append(
+                {
+                    name
+                    for name, values in zip(batch.schema.names, batch.columns, strict=True)
+                    if pa.types.is_dictionary(values.type) and len(values.dictionary) <= most
+                }
+            )
+        return frozenset(set.intersection(*found)) if found else frozenset()
 
     def rows(self, leaves: Sequence[int]) -> pa.Table:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
@@ -211,7 +234,6 @@ class Routing:
     call: PartsRequest
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
     kept: Fingerprint = field(default_factory=Fingerprint)
-    _adding: Lock = field(default_factory=Lock)
 
     @property
     def request(self) -> Request:
@@ -258,21 +280,17 @@ class Routing:
         rows: their number.
         """
         function, leaves = self.request.function, LeafRows(self.request, tree)
-
-        def leaf_of(columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
-            self._add_kept(columns)
-            return leaves.of(columns)
-
         with RowsDone(function, "routed", rows) as done:
-            return spilled.write(function, self._batches(), leaf_of, done, self.call.threads)
+            return spilled.write(
+                function, self._batches(), leaves.of, done, self._add_kept, self.call.threads
+            )
 
     def _add_kept(self, columns: Mapping[str, pa.Array]) -> None:
         """Add the kept columns of rows to their fingerprint, hashed as those of a region are."""
         kept = {name: columns[name] for name in self.request.kept or list(columns)[:1]}
         types = sql_types(list(kept.values()))
         (hashes,) = evaluated(kept, types, [self.call.kept_hash])
-        with self._adding:
-            self.kept.add(integers(hashes).astype(np.uint64))
+        self.kept.add(integers(hashes).astype(np.uint64))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         select = f"SELECT *, {_EVERY} AS {_HASH} FROM {_SOURCE}"
@@ -302,14 +320,22 @@ class RegionRows:
     def read(self, group: Group, part: int) -> pa.Table:
         """Return the rows of a region: of a group, or of one of its parts.
 
-        Quasi-identifiers may have a dictionary.
+        Quasi-identifiers may have a dictionary, and others of few values, the same ones in each.
         """
         found = self.rows.rows(group.leaves)
         if group.parts > 1:
             found = found.filter(pa.array(self._hashes(found) % np.uint64(group.parts) == part))
-        names, quasi = found.column_names, self.request.quasi
-        columns = {n: found.column(n) if n in quasi else _plain(found.column(n)) for n in names}
+        names, coded = found.column_names, self._coded
+        columns = {n: found.column(n) if n in coded else _plain(found.column(n)) for n in names}
         return pa.table(columns).combine_chunks()
+
+    @cached_property
+    def _coded(self) -> frozenset[str]:
+        """The columns that keep the dictionary that they have in the files.
+
+        Every file of a finished region holds the values of all of them once more.
+        """
+        return self.rows.of_few_values(VALUES) | frozenset(self.request.quasi)
 
     def tallies(
         self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions

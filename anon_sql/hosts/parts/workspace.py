@@ -38,6 +38,7 @@ from anon_sql.hosts.files import (
     temporary_folder,
     write_files,
 )
+from anon_sql.hosts.parquet import ArrowRows, write_parquet
 
 _LOCK, _STATE = "lock", "state.json"
 _MOST = 100  # folders of one name
@@ -240,18 +241,29 @@ class Target:
         if not self.folder:
             return self._write(select, parameters)
         with stored(self.con, select, parameters) as found:
-            self.write_selects(found.files, found.rows)
+            self.write_each(found.files, found.rows)
         return found.rows
 
-    def write_selects(self, selects: Sequence[str], rows: int) -> None:
-        """Write the rows of queries, each of which gives the rows of a file; rows: of all."""
-        if not self.folder:
-            (select,) = selects
-            self._write(select, {})
+    @property
+    def is_parquet(self) -> bool:
+        """Return whether rows are written to Parquet files."""
+        return self.folder or (self.path is not None and self.path.suffix.lower() == ".parquet")
+
+    def write_each(self, each: Sequence[str | ArrowRows], rows: int) -> None:
+        """Write the rows of each file, of a query or of Arrow; rows: of all."""
+        if self.folder:
+            assert self.path is not None
+            with atomic_folder(self.path) as temporary:
+                write_files(self.con, each, temporary, rows)
+            return
+        (own,) = each
+        if isinstance(own, str):
+            self._write(own, {})
             return
         assert self.path is not None
-        with atomic_folder(self.path) as temporary:
-            write_files(self.con, selects, temporary, rows)
+        with atomic_file(self.path) as temporary:
+            write_parquet(self.con, own, temporary, {})
+            stopping.check("release")
 
     def _write(self, select: str, parameters: Mapping[str, Any]) -> int:
         with self.opened() as write:

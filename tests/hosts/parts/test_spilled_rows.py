@@ -36,8 +36,11 @@ def test_rows_come_back_by_leaf(tmp_path, monkeypatch, run):
         return (plain * 3 % 5).astype(np.int32)
 
     spilled = SpilledRows(tmp_path / "rows", 6)
+    seen = []
     with RowsDone("release", "routed", 60) as done:
-        spilled.write("release", table.to_batches(max_chunksize=3), leaf_of, done)
+        spilled.write("release", table.to_batches(max_chunksize=3), leaf_of, done, seen.append)
+    together = pa.concat_tables([pa.table(rows) for rows in seen]).unify_dictionaries()
+    assert rows_of(together) == rows_of(table)
     assert done.text(done.started).startswith("release: 100% of the rows routed, about 0 s left")
     expected = leaf_of({name: table.column(name).combine_chunks() for name in NAMES})
     assert spilled.counts().tolist() == np.bincount(expected, minlength=6).tolist()

@@ -9,7 +9,7 @@ import pyarrow as pa
 from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
-from anon_sql.audit.reading import RawRows, ReleasedRows
+from anon_sql.audit.reading import RawRows, ReleasedRows, Waiting
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.hierarchy.tree import rows_of
@@ -44,6 +44,7 @@ class _Reading(buffer.Buffered):
     compared: frozenset[str] = field(init=False)
     raw: RawRows = field(init=False)
     released: ReleasedRows = field(init=False)
+    waiting: dict[bool, Waiting] = field(init=False)
 
     def __post_init__(self) -> None:
         asked = self.request
@@ -55,6 +56,11 @@ class _Reading(buffer.Buffered):
         """Hold no rows. Those of persons are not counted together."""
         together = self.request.entity is None
         self.raw, self.released = RawRows(together), ReleasedRows(together)
+        self.waiting = {released: Waiting() for released in (False, True)}
+
+    def side(self, released: bool) -> RawRows | ReleasedRows:
+        """Return the rows of one relation."""
+        return self.released if released else self.raw
 
 
 @udf("BIGINT", volatile=True, owned=True)
@@ -85,21 +91,16 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     if len(rows):
         reading: _Reading = buffer.buffered(first(numbers))
         stopping.check(AUDIT)
-        side = reading.released if first(released) else reading.raw
-        _add(reading, side, one_array(rows))
-        if side.held > reading.most:
-            reading.forget()
-            raise AnonError(
-                AUDIT,
-                "the rows must fit into memory",
-                f"more than {reading.most:,} of one table",
-                "run it where more memory is free",
-            )
+        which = first(released)
+        _add(reading, which, reading.waiting[which].add(one_array(rows)))
     return pa.array(np.zeros(len(rows), np.bool_))
 
 
-def _add(reading: _Reading, side: RawRows | ReleasedRows, rows: pa.StructArray) -> None:
+def _add(reading: _Reading, released: bool, rows: pa.StructArray | None) -> None:
     """Hold rows of one relation: of the other columns those that both have or the release adds."""
+    if rows is None:
+        return
+    side = reading.side(released)
     names = [field.name for field in rows.type]
     columns = dict(zip(names, map(plain, rows.flatten()), strict=True))
     values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
@@ -107,6 +108,14 @@ def _add(reading: _Reading, side: RawRows | ReleasedRows, rows: pa.StructArray) 
     own = {name: integers(marks.pop(_QUASI + name)) for name in values}
     others = {n: integers(mark) for n, mark in marks.items() if fold(n) in reading.compared}
     side.add(len(rows), values, own, others)
+    if side.held > reading.most:
+        reading.forget()
+        raise AnonError(
+            AUDIT,
+            "the rows must fit into memory",
+            f"more than {reading.most:,} of one table",
+            "run it where more memory is free",
+        )
 
 
 @udf(sql_type(_AUDIT_ROWS), volatile=True)
@@ -115,7 +124,9 @@ def findings(
 ) -> pa.Array:
     """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
     reading: _Reading = buffer.claim(first(numbers))
-    for side, rows in ((reading.raw, first(raw_rows)), (reading.released, first(released_rows))):
+    for released, rows in ((False, first(raw_rows)), (True, first(released_rows))):
+        _add(reading, released, reading.waiting[released].rest())
+        side = reading.side(released)
         if side.rows != rows:
             raise AnonError(
                 AUDIT,
@@ -123,8 +134,8 @@ def findings(
                 f"{side.rows} read of {rows}",
                 "please report this",
             )
-    _add(reading, reading.raw, pa.array([], raw_row.type))  # where there are no rows
-    _add(reading, reading.released, pa.array([], released_row.type))
+    _add(reading, False, pa.array([], raw_row.type))  # where there are no rows
+    _add(reading, True, pa.array([], released_row.type))
     request, fields = reading.request, _fields(wholes)
     distinct = columns_of(fields["distinct_values"])
     require_bound(AUDIT, list(request.values), list(distinct))
