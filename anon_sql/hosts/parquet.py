@@ -66,14 +66,18 @@ def _write_arrow(rows: ArrowRows, file: Path, marks: Mapping[str, str]) -> int:
 
 
 def _needed(values: pa.Array) -> pa.Array:
-    """Return values of which a dictionary holds no others, since a file holds all of it."""
+    """Return values whose dictionary has what occurs, in the order in which it first does.
+
+    A file holds all of a dictionary, and its order could tell in which order the rows once came.
+    """
     if not pa.types.is_dictionary(values.type):
         return values
     codes, many = integers(values.indices), len(values.dictionary)
     missing = None if values.null_count == 0 else ~valid(values.indices)
-    seen = np.zeros(many, np.bool_)
-    seen[codes if missing is None else codes[~missing]] = True
-    used = np.flatnonzero(seen)
+    known = codes if missing is None else codes[~missing]
+    first = np.full(many, len(known))
+    first[known[::-1]] = np.arange(len(known))[::-1]
+    used = np.argsort(first)[: np.count_nonzero(first < len(known))]
     place = np.zeros(max(many, 1), values.type.index_type.to_pandas_dtype())
     place[used] = np.arange(len(used))
     return pa.DictionaryArray.from_arrays(
