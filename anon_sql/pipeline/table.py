@@ -64,7 +64,7 @@ def release_table(
     for name, labels in found.labels.items():
         text, label = shown(request, name, labels), labels.label_of[found.class_of]
         if coded and pa.types.is_string(text.type):
-            missing = ~valid(text)[label]
+            missing = ~valid(text)[label] if text.null_count else None
             released[name] = pa.DictionaryArray.from_arrays(
                 pa.array(label, mask=missing), text.fill_null("")
             )
