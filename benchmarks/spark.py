@@ -42,6 +42,7 @@ from anon_sql import datasets
 ROWS = [1_000_000]
 CORES = (1, 2, 4, 8, 16)
 MEGABYTES = 2048  # memory of an executor
+DOES = {"write": "WriteFiles", "route or release": "MapInArrow"}  # by a part of a stage
 HEADER = (
     "        rows    sort s    CPU s  release s    CPU s   ratio     CPU planned s worker MB  gcp"
 )
@@ -162,15 +163,8 @@ def stages(log: Path, watched: Watched) -> tuple[list[Stage], float]:
         scopes = {json.loads(rdd["Scope"])["name"] for rdd in stage["RDD Info"] if "Scope" in rdd}
         spent = float(np.diff(np.interp([began, ended], times, used))[0])
         reads = any(name.startswith("Scan") for name in scopes)
-        does = (
-            "write"
-            if "WriteFiles" in scopes
-            else ("read, route, pack" if reads else "release regions")
-            if "MapInArrow" in scopes
-            else "read"
-            if reads
-            else "reduce"
-        )
+        does = next((text for text, scope in DOES.items() if scope in scopes), "shuffle")
+        does = f"read, {does}" if reads else does
         found.append(Stage(does, stage["Number of Tasks"], ended - began, spent, reads))
         ends.append((began, ended))
     idle, until = 0.0, times[0]
@@ -190,7 +184,7 @@ def show(name: str, parts: list[Stage], idle: float) -> None:
     """Print the stages, and what the model makes of them."""
     print(f"  {name}: {idle:.1f} s without a task, CPU {sum(each.cpu for each in parts):.1f} s")
     for each in parts:
-        print(f"    {each.does:20}{each.tasks:5} tasks{each.seconds:8.1f} s{each.cpu:8.1f} CPU s")
+        print(f"    {each.does:24}{each.tasks:5} tasks{each.seconds:8.1f} s{each.cpu:8.1f} CPU s")
     told = (f"{n}: {predicted(parts, idle, n):.1f} s" for n in CORES)
     print("    model, by cores:", ", ".join(told), flush=True)
 
