@@ -18,7 +18,7 @@ from anon_sql.pipeline.partition import refused
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import Limits, Tally, joined
 from anon_sql.regions.rows import Group, LeafRows, Regions, each_leaf, one_group
-from anon_sql.regions.sql import WEIGHT
+from anon_sql.regions.sql import WEIGHT, k_alone
 from anon_sql.regions.tree import Cut, Leaf, RegionTree, leaves_below
 
 NEAR = 100  # regions on either side that an illegal region may merge with
@@ -231,7 +231,7 @@ class _Planning:
         return regions.groups
 
 
-ENOUGH = 400  # sampled rows of a region, so that its size is known to some 5 %
+ENOUGH = 64  # sampled rows of a region, so that its size is known to some 12 %
 
 
 def sampled_regions(
@@ -247,7 +247,7 @@ def sampled_regions(
     weights = sample.column(WEIGHT).to_numpy()
     sampled = int(weights.sum())
     part = wanted * sampled // max(domain.rows, 1)
-    if request.protected or request.entity is not None or request.strata or part == 0:
+    if not k_alone(request) or part == 0:
         return None
     if sampled < domain.rows:
         # rows that are sampled together

@@ -48,6 +48,17 @@ def coded(run: pa.Table, text: Sequence[str]) -> dict[str, pa.Array]:
     return columns | {name: columns[name].dictionary_encode() for name in text}
 
 
+def coded_if_few(run: pa.Table, few: float) -> dict[str, pa.Array]:
+    """Return the columns of a run by name, those as dictionaries that ``repeated`` would name."""
+    columns = {name: run.column(name).combine_chunks() for name in run.column_names}
+    for name, values in columns.items():
+        if pa.types.is_string(values.type):
+            encoded = values.dictionary_encode()
+            if len(encoded.dictionary) <= few * run.num_rows:
+                columns[name] = encoded
+    return columns
+
+
 def joined_runs(tables: Sequence[pa.Table], text: Iterable[str]) -> pa.Table:
     """Return the rows of several runs as one table.
 
@@ -65,6 +76,17 @@ def joined_runs(tables: Sequence[pa.Table], text: Iterable[str]) -> pa.Table:
 def one_table(tables: Sequence[pa.Table]) -> pa.Table:
     """Return rows of several tables as one, whose dictionaries hold the values of all."""
     return pa.concat_tables(tables).unify_dictionaries().combine_chunks()
+
+
+def few_coded(table: pa.Table, most: float) -> pa.Table:
+    """Return a table without dictionaries of more than ``most`` values."""
+    kept = [
+        field.name
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if pa.types.is_dictionary(field.type)
+        and max((len(chunk.dictionary) for chunk in column.chunks), default=0) <= most
+    ]
+    return _plain(table, kept)
 
 
 def _plain(table: pa.Table, kept: Iterable[str]) -> pa.Table:

@@ -53,7 +53,7 @@ def summary_select(request: Request, dialect: str, source: str) -> str:
     """Return the statement of one row that summarizes the quasi-identifiers of a relation.
 
     Its columns are ``rows``, and for quasi-identifier number i either ``low_i`` and ``high_i`` or
-    ``distinct_i``.
+    ``distinct_i``; in Spark for ``k_alone`` also ``different``, as ``one_in`` takes it.
     """
     if dialect == "spark":
         return _grouped_summary(request, dialect, source)
@@ -70,12 +70,13 @@ def summary_select(request: Request, dialect: str, source: str) -> str:
 def _grouped_summary(request: Request, dialect: str, source: str) -> str:
     """Return the statement of ``summary_select`` with rows grouped by all texts first.
 
-    Spark counts distinct values of several columns in as many copies of each row.
+    Spark counts distinct values of several columns in as many copies of each row. Of rows whose
+    hash is chosen, those that are alike are a group of their own.
     """
     rows = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[_ZERO])
     of_all: list[Any] = [exp.alias_(rows, "rows")]
     of_group: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "n")]
-    texts = []
+    texts: list[exp.Expression] = []
     for at, name, number in _quasi(request):
         if number:
             for fold, end in ((exp.Min, f"low_{at}"), (exp.Max, f"high_{at}")):
@@ -85,6 +86,12 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
             texts.append(column(name))
             of_group.append(exp.alias_(column(name), f"text_{at}"))
             of_all.append(exp.alias_(_distinct(exp.column(f"text_{at}")), f"distinct_{at}"))
+    if k_alone(request):
+        hashed = spreading_hash(spread_by(request), request.seed, dialect)
+        chosen = exp.Case().when(exp.EQ(this=modulo(hashed, HASHED), expression=_ZERO), hashed)
+        texts.append(chosen)
+        of_group.append(exp.alias_(chosen, "hashed"))
+        of_all.append(exp.alias_(exp.Count(this=exp.column("hashed")), "different"))
     groups = exp.select(*of_group).from_(relation(source)).group_by(*texts)
     return exp.select(*of_all).from_(groups.subquery("groups")).sql(dialect)
 
@@ -165,12 +172,27 @@ def sort_keys(values: pa.Array) -> pa.Array:
 
 
 SAMPLE_ROWS = 200_000  # rows of a sample
+DIFFERENT_ROWS = 100_000  # different rows of a sample, if the table has so many
+HASHED = 1024  # of so many different rows, one is counted
 WEIGHT = "weight"
 
 
-def one_in(rows: int, wanted: int = SAMPLE_ROWS) -> int:
-    """Return m for a sample of about ``wanted`` rows, one in m."""
-    return max(1, rows // wanted)
+def one_in(rows: int, wanted: int = SAMPLE_ROWS, different: int | None = None) -> int:
+    """Return m for a sample of about ``wanted`` rows, one in m.
+
+    different: of one row in ``HASHED`` by hash, those that are not alike. The sample is larger if
+    it would have less than ``DIFFERENT_ROWS`` of them: where many are alike, few say too little
+    about the rest.
+    """
+    many = rows // wanted
+    if different is not None:
+        many = min(many, different * HASHED // DIFFERENT_ROWS)
+    return max(1, many)
+
+
+def k_alone(request: Request) -> bool:
+    """Return whether rows are legal together if and only if there are k of them."""
+    return not (request.protected or request.entity is not None or request.strata)
 
 
 def sample_select(

@@ -66,7 +66,7 @@ def test_a_large_sample_is_enough():
 
 
 def test_what_a_sample_does_not_show():
-    assert planned(HASHES, 5, 1000)[0] is None  # 200 sampled rows of a region
+    assert planned(HASHES, 5, 300)[0] is None  # 60 sampled rows of a region
     assert planned(HASHES, 5, 5000, k=4 * ENOUGH)[0] is None
     assert planned(HASHES % 4 * 9, 5, 5000)[0] is None  # many rows are alike
     assert planned(RARE, 1, 5000)[0] is None  # a region must be spread
@@ -75,3 +75,11 @@ def test_what_a_sample_does_not_show():
     assert planned(HASHES, 1, 5000, entity="person")[0] is None
     assert planned(HASHES, 1, 5000, strata=("city",))[0] is None
     assert planned(HASHES, 1, 5000, protected={"ill": False})[0] is None
+
+
+def test_a_sample_is_larger_where_many_rows_are_alike():
+    assert sql.one_in(10_000_000) == 50
+    assert sql.one_in(10_000_000, different=9_800) == 50  # nearly all differ
+    assert sql.one_in(10_000_000, different=900) == 9
+    assert sql.one_in(10_000_000, different=0) == 1
+    assert sql.one_in(1000, different=1) == 1

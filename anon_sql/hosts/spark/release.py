@@ -36,7 +36,7 @@ from anon_sql.hosts.spark.routing import Rows, compiled_once
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import release_table
-from anon_sql.regions.rows import joined_runs
+from anon_sql.regions.rows import FEW, few_coded, joined_runs
 from anon_sql.regions.sql import REGION
 
 
@@ -69,7 +69,7 @@ class RegionTask:
         if request.entity is not None:  # its values come back beside the labels, to be counted
             request = replace(request, kept=tuple(dict.fromkeys([*request.kept, request.entity])))
         with SpelledAs(SPARK), compiled_once(request.function, self._kernels):
-            released = release_table(table, request, self.paths, self.domain)
+            released = release_table(table, request, self.paths, self.domain, coded=True)
         del table
         yield from self.sent(released)
 
@@ -79,14 +79,15 @@ class RegionTask:
         classes = class_of(released, request)
         yield from class_counts(released, request, classes, self.slices).to_batches(BATCH)
         names = [n for n in released.column_names if n in {*request.quasi, *request.kept}]
+        rows = few_coded(released.select(names), released.num_rows / self.slices * FEW)
         numbers = (classes % np.uint64(self.slices)).astype(np.int32)
         with compiled_once(request.function, "packing"):
-            groups = grouped(released.select(names), numbers, self.slices)
+            groups = grouped(rows, numbers, self.slices)
         if released.num_rows == 0:  # Spark skips the check of a release of which nothing is sent
             yield _one({SLICE: 0, ROWS: 0}, schema)
-        del released
-        for number, rows in groups:
-            yield _one({SLICE: number, PACKED: packed(rows), ROWS: rows.num_rows}, schema)
+        del released, rows
+        for number, own in groups:
+            yield _one({SLICE: number, PACKED: packed(own), ROWS: own.num_rows}, schema)
 
     @property
     def _kernels(self) -> str:
@@ -100,7 +101,7 @@ class RegionTask:
     def _region(self, batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
         """Return the rows of the region; None for a task without rows.
 
-        Quasi-identifiers may have a dictionary.
+        Columns of text may have a dictionary.
         """
         tables: list[pa.Table] = []
         count, region = 0, None
@@ -115,7 +116,7 @@ class RegionTask:
             return None
         if self.rows and count != self.rows[region]:
             raise self._changed()
-        return joined_runs(tables, self.request.quasi)
+        return joined_runs(tables, tables[0].column_names)
 
     def _changed(self) -> AnonError:
         return AnonError(
@@ -161,11 +162,11 @@ def released(
     source = _source(df, frame, request)
     hashable = replace(request, kept=_hashable(source, request.kept))
     rows = Rows(source, hashable, paths)
-    domain = rows.domain()
+    domain, many = rows.domain()
     schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
         return df.sparkSession.createDataFrame([], schema)
-    regions = rows.regions(domain, wanted)
+    regions = rows.regions(domain, many, wanted)
     slices = min(regions.count, SLICES)
     task = RegionTask(request, paths, domain, regions.rows, slices)
     sent = rows.packed(regions).mapInArrow(task, spark_schema(function, count_schema(request)))

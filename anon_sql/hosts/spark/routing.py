@@ -36,9 +36,8 @@ from anon_sql.regions.rows import (
     FEW,
     LeafRows,
     Regions,
-    coded,
+    coded_if_few,
     joined_runs,
-    repeated,
     runs,
     tested_columns,
 )
@@ -47,6 +46,7 @@ from anon_sql.regions.sql import (
     WEIGHT,
     count_select,
     hashed_select,
+    k_alone,
     one_in,
     sample_select,
     summary_select,
@@ -134,8 +134,7 @@ class Router:
         use_threads(1)
         of_rows, few = LeafRows(self.request, self.regions.tree), min(FEW, 1 / self.regions.count)
         for run in runs(batches, RUN_ROWS, RUN_BYTES):
-            named = run.rename_columns(self.names)
-            columns = coded(named, repeated(named, few))
+            columns = coded_if_few(run.rename_columns(self.names), few)
             with compiled_once(self.request.function, "routing"):
                 leaf = of_rows.of(columns)
             region = self.regions.numbers(leaf, partial(_hashes, columns))
@@ -209,19 +208,20 @@ class Rows:
     request: Request
     paths: pa.StructArray | None
 
-    def domain(self) -> Domain:
-        """Return the domain of the whole table."""
+    def domain(self) -> tuple[Domain, int]:
+        """Return the domain of the whole table, and m for a sample of one row in m."""
         summary = self._found(summary_select(self.request, DIALECT, SOURCE))
         values = {
             name: self._found(value_count_select(self.request, name, DIALECT, SOURCE))
             for name in self.request.protected
         }
-        return table_domain(self.request, summary, values)
+        domain = table_domain(self.request, summary, values)
+        different = summary.column("different")[0].as_py() if k_alone(self.request) else None
+        return domain, one_in(domain.rows, different=different)
 
-    def regions(self, domain: Domain, wanted: int) -> Regions:
-        """Return regions of about so many rows, each of them legal."""
+    def regions(self, domain: Domain, many: int, wanted: int) -> Regions:
+        """Return regions of about so many rows, each of them legal; many: of the sample."""
         strata = table_strata(self.request, domain, DIALECT, SOURCE, self._found, self.paths)
-        many = one_in(domain.rows)
         sample = self._sample(many)
         while sample.num_rows == 0 and many > 1:
             many = many // 8 or 1

@@ -5,6 +5,8 @@ import pytest
 import anon_sql.spark
 from anon_sql.errors import AnonError
 from anon_sql.hosts.spark import routing
+from anon_sql.pipeline.request import Request
+from anon_sql.regions import sql as region_sql
 from tests.hosts.spark.conftest import ROLES
 
 pytestmark = pytest.mark.slow
@@ -69,7 +71,7 @@ def test_persons_with_rows_in_several_regions(con, people):
 
 @pytest.mark.parametrize("grouped", [0, routing.GROUPED])
 def test_values_that_the_sample_missed(con, people, monkeypatch, grouped):
-    monkeypatch.setattr(routing, "one_in", lambda rows: 40)
+    monkeypatch.setattr(routing, "one_in", lambda rows, different: 40)
     monkeypatch.setattr(routing, "GROUPED", grouped)
     released = anon_sql.spark.mondrian(people, k=5, region_rows=60, **ROLES)
     audited(con, people, released, 5)
@@ -108,7 +110,7 @@ def test_a_failed_task_is_tried_again(people, tmp_path):
 
 @pytest.mark.parametrize("many", [1, 40])  # whether the sample shows the regions
 def test_a_source_that_changes_is_refused(people, tmp_path, monkeypatch, many):
-    monkeypatch.setattr(routing, "one_in", lambda rows: many)
+    monkeypatch.setattr(routing, "one_in", lambda rows, different: many)
     changed = tmp_path / "changed"
 
     def differs(batches):
@@ -123,8 +125,17 @@ def test_a_source_that_changes_is_refused(people, tmp_path, monkeypatch, many):
         released.collect()
 
 
+def test_different_rows_are_counted(spark, people, monkeypatch):
+    monkeypatch.setattr(region_sql, "HASHED", 1)
+    call = Request("mondrian", k=5, quasi={"age": "INTEGER", "city": "VARCHAR"}, kept=("score",))
+    text = region_sql.summary_select(call, "spark", "given")
+    found = routing.queried(spark, text, {"given": people.union(people)}).toArrow()
+    wanted = people.select("age", "city", "score").distinct().count()
+    assert found["different"].to_pylist() == [wanted]
+
+
 def test_strata_are_whole_or_alone_in_a_region(con, people, monkeypatch):
-    monkeypatch.setattr(routing, "one_in", lambda rows: 40)
+    monkeypatch.setattr(routing, "one_in", lambda rows, different: 40)
     strata = ["city", "illness"]
     rare = "if(person_id % 97 < 3, 'rare', city) AS city"  # 21 rows
     given = people.selectExpr("person_id", "age", rare, "born", "illness", "score")
