@@ -79,6 +79,30 @@ def _copied(values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(ends, without_views(values.flatten()), mask=missing)
 
 
+def occurring(values: pa.Array) -> pa.Array:
+    """Return values of a release, whose dictionary, if there is one, has no other values.
+
+    It has them in its own order if it is ordered, else as they first occur: its order could tell in
+    which order the rows came.
+    """
+    if not pa.types.is_dictionary(values.type):
+        return values
+    codes, many = integers(values.indices), len(values.dictionary)
+    missing = None if values.null_count == 0 else ~valid(values.indices)
+    known = codes if missing is None else codes[~missing]
+    first = np.full(many, len(known))
+    first[known[::-1]] = np.arange(len(known))[::-1]
+    seen = np.flatnonzero(first < len(known))
+    used = seen if values.type.ordered else seen[np.argsort(first[seen])]
+    place = np.zeros(max(many, 1), values.type.index_type.to_pandas_dtype())
+    place[used] = np.arange(len(used))
+    return pa.DictionaryArray.from_arrays(
+        pa.array(place[codes], mask=missing),
+        values.dictionary.take(pa.array(used)),
+        ordered=values.type.ordered,
+    )
+
+
 def one_array(argument: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return an argument as one array; a single chunk is not copied."""
     if not isinstance(argument, pa.ChunkedArray):

@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Protocol
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from anon_sql.core import stopping
-from anon_sql.core.arrow import integers, valid
+from anon_sql.core.arrow import occurring
 from anon_sql.core.names import literal
 
 ROW_GROUP = 122_880  # rows, as DuckDB's
@@ -57,29 +56,9 @@ def _write_arrow(rows: ArrowRows, file: Path, marks: Mapping[str, str]) -> int:
     with ParquetWriter(file, schema, store_schema=False) as writer:
         for batch in rows:
             stopping.check("release")
-            columns = [_needed(column) for column in batch.columns]
+            columns = [occurring(column) for column in batch.columns]
             writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=schema), ROW_GROUP)
             written += len(batch)
         if marks:
             writer.add_key_value_metadata(dict(marks))
     return written
-
-
-def _needed(values: pa.Array) -> pa.Array:
-    """Return values whose dictionary has what occurs, in the order in which it first does.
-
-    A file holds all of a dictionary, and its order could tell in which order the rows once came.
-    """
-    if not pa.types.is_dictionary(values.type):
-        return values
-    codes, many = integers(values.indices), len(values.dictionary)
-    missing = None if values.null_count == 0 else ~valid(values.indices)
-    known = codes if missing is None else codes[~missing]
-    first = np.full(many, len(known))
-    first[known[::-1]] = np.arange(len(known))[::-1]
-    used = np.argsort(first)[: np.count_nonzero(first < len(known))]
-    place = np.zeros(max(many, 1), values.type.index_type.to_pandas_dtype())
-    place[used] = np.arange(len(used))
-    return pa.DictionaryArray.from_arrays(
-        pa.array(place[codes], mask=missing), values.dictionary.take(pa.array(used))
-    )

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 from pyarrow.parquet import read_metadata
 
-from anon_sql.hosts.parquet import ROW_GROUP, _needed, holds, write_parquet
+from anon_sql.hosts.parquet import ROW_GROUP, holds, write_parquet
 from anon_sql.hosts.parts.regions import Batches
 
 pytestmark = pytest.mark.oldest
@@ -47,18 +47,6 @@ def test_files_of_arrow_and_of_a_query_hold_the_same(con, tmp_path, coded):
 def test_types_of_which_files_would_differ_are_not_written_from_arrow():
     kinds = ("DECIMAL(18,3)", "UUID", "INTEGER[]", "STRUCT(a INTEGER)", "TIMESTAMP_S", "TIME")
     assert not any(map(holds, kinds))
-
-
-@pytest.mark.parametrize("index", [pa.int8(), pa.int32(), pa.uint16()])
-def test_a_dictionary_keeps_the_values_that_occur_as_they_first_do(index):
-    values = pa.DictionaryArray.from_arrays(
-        pa.array([3, None, 1, 3], index), pa.array(["a", "b", "c", "d"])
-    )
-    found = _needed(values)
-    assert found.to_pylist() == ["d", None, "b", "d"]
-    assert found.dictionary.to_pylist() == ["d", "b"]
-    assert found.type == values.type
-    assert _needed(values.slice(1, 1)).dictionary.to_pylist() == []
 
 
 def test_a_row_group_is_as_large_as_those_of_duckdb(con, tmp_path):

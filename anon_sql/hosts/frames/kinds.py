@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anon_sql.core.arrow import one_array
+from anon_sql.core.arrow import occurring, one_array
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
@@ -85,14 +85,14 @@ class Frame:
 
 
 def _taken(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
-    """Return the values at positions, which are in random order.
+    """Return the values at positions, which are in random order; see ``occurring``.
 
     Text that recurs is taken through its dictionary, in a third of the time.
     """
     at, few = pa.array(positions), pa.array(positions[:_SAMPLE])
     text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
     if not text or pc.count_distinct(values.take(few)).as_py() > len(few) // 4:
-        return one_array(values).take(at)
+        return occurring(one_array(values).take(at))
     coded = one_array(values.dictionary_encode().unify_dictionaries())
     return coded.dictionary.take(coded.indices.take(at))
 
@@ -126,7 +126,7 @@ class PandasFrame(Frame):
         import pandas as pd
 
         shown = pa.table({name: make() for name, make in labels.items()}).to_pandas()
-        kept = {name: self.native[name].array.take(at) for name, at in positions.items()}
+        kept = {n: _of_pandas(self.native[n].array.take(at)) for n, at in positions.items()}
         found = {
             name: kept[name] if name in kept else shown[name].array
             for name in self.columns.types
@@ -137,6 +137,21 @@ class PandasFrame(Frame):
     def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
         schema = pa.schema([(name, types[name]) for name in assembled.columns])
         return pa.Table.from_pandas(assembled, schema, preserve_index=False)
+
+
+def _of_pandas(values: Any) -> Any:
+    """Return released values without categories that do not occur; see ``occurring``."""
+    import pandas as pd
+
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        kept = values.remove_unused_categories()
+        if kept.ordered:
+            return kept
+        first = pd.unique(kept.codes[kept.codes >= 0])
+        return kept.reorder_categories(kept.categories.take(first))
+    if isinstance(values.dtype, pd.ArrowDtype):
+        return type(values)(occurring(one_array(values.__arrow_array__())))
+    return values
 
 
 @dataclass(frozen=True)
@@ -161,7 +176,7 @@ class PolarsFrame(Frame):
 
         found = {name: pl.from_arrow(make()).alias(name) for name, make in labels.items()}
         for name, at in positions.items():  # of several chunks, gather takes ten times as long
-            found[name] = self.native[name].rechunk().gather(at)
+            found[name] = _of_polars(self.native[name].rechunk().gather(at))
         return pl.DataFrame([found[n] for n in self.columns.types if n in found])
 
     def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
@@ -172,6 +187,16 @@ class PolarsFrame(Frame):
 
     def _kind(self, made: Any) -> Any:
         return made.lazy() if self.lazy else made
+
+
+def _of_polars(values: Any) -> Any:
+    """Return released values without categories that do not occur; see ``occurring``."""
+    import polars as pl
+
+    if not isinstance(values.dtype, pl.Enum):
+        return values
+    used = set(values.unique().to_list())
+    return values.cast(pl.Enum([each for each in values.dtype.categories if each in used]))
 
 
 def in_own_types(names: Sequence[str], columns: Columns, casts: Mapping[str, str | None]) -> str:

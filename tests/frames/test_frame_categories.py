@@ -1,0 +1,89 @@
+"""A released frame has no category that only rows outside of it have."""
+
+import pickle
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from anon_sql import frames
+
+NAMES = [f"name {i * 7 % 5}" for i in range(60)]  # first 0, then 2, 4, 1, 3
+GONE = "name 2"
+
+
+def frame_of(kind):
+    """Return rows whose column has a category of rows that were removed, as it first came."""
+    ages = [20 + i % 4 for i in range(60)]
+    if kind.startswith("pandas"):
+        name = pd.Categorical(NAMES, categories=pd.unique(pd.Series(NAMES)))
+        rows = pd.DataFrame({"age": ages, "name": name})
+        if kind == "pandas, ordered":
+            rows["name"] = rows["name"].cat.as_ordered()
+        if kind == "pandas of PyArrow":
+            coded = pa.chunked_array([pa.array(NAMES).dictionary_encode()])
+            rows["name"] = pd.arrays.ArrowExtensionArray(coded)
+        return rows[rows.name != GONE].reset_index(drop=True)
+    if kind.startswith("Polars"):
+        words = list(dict.fromkeys(NAMES))
+        of = pl.Enum(words) if kind == "Polars, Enum" else pl.Categorical
+        rows = pl.DataFrame({"age": ages, "name": NAMES}).with_columns(pl.col("name").cast(of))
+        return rows.filter(pl.col("name") != GONE)
+    table = pa.table({"age": ages, "name": pa.array(NAMES).dictionary_encode()})
+    return table.filter(pa.array([name != GONE for name in NAMES]))
+
+
+KINDS = [
+    *("pandas", "pandas, ordered", "pandas of PyArrow"),
+    *("Polars, Enum", "Polars, Categorical", "PyArrow"),
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_categories_of_rows_that_are_not_released_do_not_leave(kind, tmp_path):
+    given = frame_of(kind)
+    made = frames.anonymize(given, k=4, qids="age", keep="name")
+    if kind.startswith("pandas"):
+        stored = pickle.dumps(made)
+        assert GONE.encode() in pickle.dumps(given)
+        names = made["name"].astype(object).tolist()
+    elif kind.startswith("Polars"):
+        made.write_parquet(tmp_path / "made.parquet")
+        stored = (tmp_path / "made.parquet").read_bytes()
+        names = made["name"].to_list()
+    else:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, made.schema) as writer:
+            writer.write_table(made)
+        stored, names = sink.getvalue().to_pybytes(), made["name"].to_pylist()
+    assert GONE.encode() not in stored
+    assert sorted(names) == sorted(name for name in NAMES if name != GONE)
+
+
+def test_categories_stand_as_they_first_occur_in_the_release_unless_ordered():
+    """The order in which rows once came is not told by that of the categories."""
+    for kind in KINDS:
+        made = frames.anonymize(frame_of(kind), k=4, qids="age", keep="name")
+        if kind.startswith("pandas") and kind != "pandas of PyArrow":
+            names, found = made["name"].tolist(), made["name"].cat.categories.tolist()
+        elif kind == "PyArrow":
+            names, found = made["name"].to_pylist(), made["name"].chunk(0).dictionary.to_pylist()
+        elif kind == "Polars, Enum":
+            names, found = made["name"].to_list(), made["name"].dtype.categories.to_list()
+        else:
+            continue
+        ordered = kind in ("pandas, ordered", "Polars, Enum")
+        came = [name for name in dict.fromkeys(NAMES) if name != GONE]
+        assert found == (came if ordered else list(dict.fromkeys(names))), kind
+
+
+def test_a_column_whose_values_are_all_missing_has_no_category():
+    missing = pd.DataFrame({"age": [20] * 8, "name": pd.Categorical([None] * 8, ["a", "b"])})
+    made = frames.anonymize(missing, k=4, qids="age", keep="name")
+    assert made["name"].isna().all()
+    assert made["name"].cat.categories.tolist() == []
+    given = pl.from_pandas(missing).with_columns(pl.col("name").cast(pl.Enum(["a", "b"])))
+    made = frames.anonymize(given, k=4, qids="age", keep="name")
+    assert made["name"].null_count() == 8
+    assert made["name"].dtype.categories.to_list() == []
