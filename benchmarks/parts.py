@@ -1,7 +1,7 @@
 """What a release in parts costs beside one statement and beside DuckDB's external ORDER BY.
 
     python benchmarks/parts.py [--memory 4GB] [--region-rows 500000] [--k 10] [--no-gcp] [--audit]
-        [rows …]
+        [--ways WAY …] [rows …]
 
 For each number of rows an Adult-like Parquet file is made: eight quasi-identifiers, one sensitive
 column. Each of the following runs in a process of its own under the same ``memory_limit``:
@@ -10,7 +10,8 @@ column. Each of the following runs in a process of its own under the same ``memo
     COPY (FROM anonymize(file)) TO whole.parquet                        one statement
     anon_sql.release(con, file, into='parts.parquet', region_rows=…)    in parts
 
-and prints seconds, CPU seconds, the ratio of the seconds to those of ORDER BY, peak memory of the
+or what --ways names: sort, whole, parts, fast (parts with effort = 'fast') and judged (``audit`` of the
+release in parts, after it), and prints seconds, CPU seconds, the ratio of the seconds to those of ORDER BY, peak memory of the
 process (a release in parts starts no others), and the GCP and its ratio to one statement's. One
 statement that does not fit into memory is shown as refused. With ``--audit`` the table has a number
 for each row as one more kept column, and DuckDB checks the file of the release in parts: its rows,
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +75,16 @@ def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> di
         elif kind == "whole":
             call = f"anonymize('adult_like', k := {k}, qids := {QUASI}, keep := ['*'])"
             con.execute(f"COPY (FROM {call}) TO '{folder}/whole.parquet'")
+        elif kind == "judged":
+            con.execute(f"CREATE VIEW released AS FROM '{folder}/parts.parquet'")
+            call = f"audit('adult_like', 'released', k := {k}, qids := {QUASI}, keep := ['*'])"
+            found["failed"] = con.execute(
+                f"SELECT count(*) FROM {call} WHERE NOT passed"
+            ).fetchone()
         else:
+            effort, into = "fast" if kind == "fast" else "good", f"{folder}/{kind}.parquet"
             made = anon_sql.release(
-                con, "adult_like", into=f"{folder}/parts.parquet", region_rows=region_rows, **given
+                con, "adult_like", into=into, region_rows=region_rows, effort=effort, **given
             )
             found["regions"] = made.regions
     except duckdb.Error as error:
@@ -137,14 +146,20 @@ def in_process(*arguments: object) -> Any:
 
 
 def compare(
-    rows: int, memory: str, region_rows: int, k: int, with_gcp: bool, audited: bool
+    rows: int,
+    memory: str,
+    region_rows: int,
+    k: int,
+    with_gcp: bool,
+    audited: bool,
+    ways: Sequence[str],
 ) -> None:
     """Print a line for each way."""
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         in_process("make", folder, rows, int(audited))
         lost: dict[str, float] = {}
         yardstick = 0.0
-        for kind in ("sort", "whole", "parts"):
+        for kind in ways:
             row = in_process("measure", kind, folder, memory, region_rows, k)
             if "refused" in row:
                 print(f"{rows:12,}  {kind:6} does not fit into memory")
@@ -152,7 +167,7 @@ def compare(
             yardstick = yardstick or row["seconds"]
             line = f"{rows:12,}  {kind:6}{row['seconds']:9.1f}{row['cpu']:9.1f}"
             line += f"{row['seconds'] / yardstick:8.2f}{row['peak']:10,.0f}{row['before']:10,.0f}"
-            if kind != "sort" and with_gcp:
+            if kind in ("whole", "parts", "fast") and with_gcp:
                 lost[kind] = in_process("gcp", folder, kind)
                 line += f"{lost[kind]:10.5f}{lost[kind] / lost.get('whole', lost[kind]):8.3f}"
             print(line, f"{row.get('regions', ''):>6}", flush=True)
@@ -176,12 +191,21 @@ def main() -> None:
     reader.add_argument("--k", type=int, default=10)
     reader.add_argument("--no-gcp", action="store_true")
     reader.add_argument("--audit", action="store_true")
+    reader.add_argument("--ways", nargs="+", default=["sort", "whole", "parts"])
     asked = reader.parse_args()
     print(
         "        rows  way     seconds      CPU   ratio  peak MiB  of that before     GCP   ratio regions"
     )
     for rows in asked.rows or ROWS:
-        compare(rows, asked.memory, asked.region_rows, asked.k, not asked.no_gcp, asked.audit)
+        compare(
+            rows,
+            asked.memory,
+            asked.region_rows,
+            asked.k,
+            not asked.no_gcp,
+            asked.audit,
+            asked.ways,
+        )
 
 
 if __name__ == "__main__":
