@@ -190,13 +190,19 @@ class PolarsFrame(Frame):
 
 
 def _of_polars(values: Any) -> Any:
-    """Return released values without categories that do not occur; see ``occurring``."""
+    """Return released values without categories that do not occur, and alone in their memory.
+
+    Polars shares the memory of text: a file or a pickle could hold that of other rows. See
+    ``occurring``, too.
+    """
     import polars as pl
 
-    if not isinstance(values.dtype, pl.Enum):
-        return values
-    used = set(values.unique().to_list())
-    return values.cast(pl.Enum([each for each in values.dtype.categories if each in used]))
+    if isinstance(values.dtype, pl.Enum):
+        used = set(values.unique().to_list())
+        return values.cast(pl.Enum([each for each in values.dtype.categories if each in used]))
+    if values.dtype.is_nested() or values.dtype in (pl.String, pl.Binary):
+        return pl.Series(values.name, values.to_arrow(), values.dtype)
+    return values
 
 
 def in_own_types(names: Sequence[str], columns: Columns, casts: Mapping[str, str | None]) -> str:

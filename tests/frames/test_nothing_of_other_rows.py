@@ -1,5 +1,6 @@
-"""A released frame has no category that only rows outside of it have."""
+"""A released frame holds nothing of other rows: no category, and no text in its memory."""
 
+import io
 import pickle
 
 import pandas as pd
@@ -87,3 +88,34 @@ def test_a_column_whose_values_are_all_missing_has_no_category():
     made = frames.anonymize(given, k=4, qids="age", keep="name")
     assert made["name"].null_count() == 8
     assert made["name"].dtype.categories.to_list() == []
+
+
+TEXTS = [f"a text that is long enough {i:03}" for i in range(60)]
+KEPT = {
+    "text": TEXTS,
+    "bytes": [text.encode() for text in TEXTS],
+    "list": [[text, None] for text in TEXTS],
+    "struct": [{"a": text, "b": 1} for text in TEXTS],
+}
+
+
+@pytest.mark.parametrize("kept", KEPT)
+@pytest.mark.parametrize("kind", ["pandas", "pandas of PyArrow", "Polars", "PyArrow"])
+def test_text_of_rows_that_were_removed_is_not_in_the_memory_of_a_release(kind, kept):
+    """Frames share memory; files, and pickles, may hold all of it."""
+    whole = pa.table({"age": [20 + i % 4 for i in range(60)], "kept": KEPT[kept]})
+    rows = whole.filter(pa.array([text != TEXTS[7] for text in TEXTS]))
+    if kind == "Polars":
+        rows = pl.from_arrow(whole).filter(pl.Series([text != TEXTS[7] for text in TEXTS]))
+        assert kept in ("list", "struct") or TEXTS[7].encode() in pickle.dumps(rows)
+    elif kind != "PyArrow":
+        mapper = pd.ArrowDtype if kind == "pandas of PyArrow" else None
+        rows = rows.to_pandas(types_mapper=mapper)
+    made = frames.anonymize(rows, k=4, qids="age", keep="kept")
+    stored = [pickle.dumps(made)]
+    if kind == "Polars":
+        made.write_ipc(file := io.BytesIO())
+        stored.append(file.getvalue())
+        assert made.schema["kept"] == rows.schema["kept"]
+    assert all(TEXTS[7].encode() not in each for each in stored)
+    assert all(TEXTS[8].encode() in each for each in stored)
