@@ -165,7 +165,7 @@ def _apart(own: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
     starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
     ends = np.append(starts[1:], len(codes))
     place = np.repeat((until[starts] + until[ends]) / 2, ends - starts)
-    first, last = np.empty(groups.max() + 1), np.empty(groups.max() + 1)
+    first, last = np.zeros(groups.max() + 1), np.zeros(groups.max() + 1)
     first[groups[::-1]], last[groups] = place[::-1], place  # of equal indices the last one counts
     return float((heavy * (last - first)[groups]).sum())
 

@@ -198,7 +198,7 @@ def classes_of(
 def improve(
     box: tuple[Any, ...],
     table: QuasiTable,
-    places: kernels.units.Layout,
+    places: "kernels.units.Layout",
     size: npt.NDArray[np.int64],
     home: Classes,
     points: npt.NDArray[np.float64],
