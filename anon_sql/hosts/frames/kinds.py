@@ -201,7 +201,8 @@ def _of_polars(values: Any) -> Any:
         used = set(values.unique().to_list())
         return values.cast(pl.Enum([each for each in values.dtype.categories if each in used]))
     if values.dtype.is_nested() or values.dtype in (pl.String, pl.Binary):
-        return pl.Series(values.name, values.to_arrow(), values.dtype)
+        own = pl.from_arrow(pa.table({values.name: values.to_arrow()}))
+        return own.to_series().cast(values.dtype)
     return values
 
 
