@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.kernels.kernel import kernel
-from anon_sql.kernels.legality import Rules, short_of_persons, short_of_values
+from anon_sql.kernels.legality import Rules, is_persons, short_of_persons, short_of_values
 
 VALUES = 64  # most sensitive values whose keys are counted as rows are exchanged
 
@@ -36,6 +36,11 @@ class Guard(NamedTuple):
     held: npt.NDArray[np.int32]
 
 
+def few_values(rules: Rules) -> bool:
+    """Return whether the keys of each class are counted by value, as rows are exchanged."""
+    return int(rules.known.max(initial=0)) < VALUES
+
+
 def guard_of(
     rules: Rules, rows: npt.NDArray[np.int32], classes: int, capacity: int, price: float
 ) -> Guard:
@@ -44,7 +49,7 @@ def guard_of(
     The shortfalls are not yet computed; see ``survey``.
     """
     own = rules._replace(keys=np.ascontiguousarray(rules.keys[:, rows]))
-    values = int(rules.known.max(initial=0)) + 1
+    values = int(rules.known.max(initial=0)) + 1 if few_values(rules) else 0
     return Guard(
         own,
         price,
@@ -53,7 +58,7 @@ def guard_of(
         keys=np.empty(capacity + 1, np.int32),
         values=np.empty(capacity + 1, np.int32),
         counts=np.empty(capacity + 1, np.int64),
-        held=np.zeros((len(rules.total), classes, values if values <= VALUES else 0), np.int32),
+        held=np.zeros((len(rules.total), classes, values), np.int32),
     )
 
 
@@ -71,12 +76,6 @@ def survey(s, guard):
         guard.shortfall[at] = shortfall_with(s, guard, at, -1, -1)
         total += guard.shortfall[at]
     return total
-
-
-@kernel(widened=True, borrows=True, inlined=True)
-def is_persons(rules, attribute):
-    """Return whether the values of an attribute are persons."""
-    return rules.persons and attribute == rules.total.size - 1
 
 
 @kernel(widened=True, borrows=True, inlined=True)

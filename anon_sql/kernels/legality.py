@@ -255,12 +255,18 @@ def short_of_values(rules, attribute, values, counts):
 
     values: int32[v] ascending; counts: int64[v] of each.
     """
-    if rules.persons and attribute == rules.total.size - 1:
+    if is_persons(rules, attribute):
         return short_of_persons(rules, counts.size)
     shortfall = short_of_l(rules, attribute, values, counts) if rules.l > 1 else 0.0
     shortfall += short_of_t(rules, attribute, values, counts) if rules.t < 1 else 0.0
     bounded = rules.most.shape[1] > 0
     return shortfall + (short_of_shares(rules, attribute, values, counts) if bounded else 0.0)
+
+
+@kernel(borrows=True, inlined=True)
+def is_persons(rules, attribute):
+    """Return whether the values of an attribute are persons."""
+    return rules.persons and attribute == rules.total.size - 1
 
 
 @kernel(borrows=True, inlined=True)

@@ -7,7 +7,7 @@ as it has values. Source: this project.
 import numpy as np
 
 from anon_sql.kernels.kernel import kernel
-from anon_sql.kernels.legality import short_of_values
+from anon_sql.kernels.legality import is_persons, short_of_values
 
 
 @kernel
@@ -37,7 +37,7 @@ def add_prices(rules, attribute, rows, k, price, held, scratch, prices):
     held: int32[keys], 0 for each. scratch: three arrays that have room for all values.
     """
     tally, values, counts = scratch
-    persons = rules.persons and attribute == rules.total.size - 1
+    persons = is_persons(rules, attribute)
     own = rules.keys[attribute]
     for value in range(tally.size):
         tally[value] = 0

@@ -256,7 +256,7 @@ def partitioned(
             classes = improve_few(table, classes, k, call.workers)
         return search(table, classes, call, started, 1.0) if effort == "best" else classes, best
     if effort == "fast":
-        return legal(table, cut_into(table, call, order, PRICED), call, order), order
+        return from_price(table, order, call), order
     found, best = from_cuts(table, orders, call)
     starts = [found]
     if is_small(table, call):
@@ -293,7 +293,7 @@ def of_means(
     if call.constraint.rules is None:
         return classes
     if call.options.effort == "fast":
-        other = legal(table, cut_into(table, call, orders[0], PRICED), call, orders[0])
+        other = from_price(table, orders[0], call)
     else:
         other = from_cuts(table, orders, call)[0].classes
     found = [legal(table, classes, call, orders[0]), other]
@@ -313,6 +313,11 @@ class Found:
 
     classes: Classes
     lost: float
+
+
+def from_price(table: QuasiTable, order: Order, call: Call[Anonymize]) -> Classes:
+    """Return legal classes from the cut of an order with a price, those of 'fast'."""
+    return legal(table, cut_into(table, call, order, PRICED), call, order)
 
 
 def from_cuts(table: QuasiTable, orders: list[Order], call: Call[Anonymize]) -> tuple[Found, Order]:
@@ -411,8 +416,7 @@ def widest(classes: Classes, call: Call[Anonymize]) -> int:
     """Return the rows of the largest class whose rows are exchanged once classes are legal."""
     rules = call.constraint.rules
     assert rules is not None
-    few = not rules.pairs and int(rules.known.max(initial=0)) < kernels.guard.VALUES
-    limit = MOST[0] if few else MOST[1]
+    limit = MOST[0] if kernels.guard.few_values(rules) and not rules.pairs else MOST[1]
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 
