@@ -7,7 +7,7 @@ import re
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -106,9 +106,10 @@ def listening_addresses(pid):
     """The addresses on which a process listens, as Linux lists them."""
     inodes = set()
     for each in Path(f"/proc/{pid}/fd").iterdir():
-        found = re.match(r"socket:\[(\d+)\]", os.readlink(each))
-        if found:
-            inodes.add(found[1])
+        with suppress(FileNotFoundError):  # closed in the meantime
+            found = re.match(r"socket:\[(\d+)\]", os.readlink(each))
+            if found:
+                inodes.add(found[1])
     addresses = []
     for name in ("tcp", "tcp6"):
         for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]:
