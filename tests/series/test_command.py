@@ -1,8 +1,10 @@
 """anon-sql release --series: the state lies in a DuckDB file."""
 
 import json
+import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -13,12 +15,14 @@ from tests.command import run
 from tests.series.months import KEY, make_month
 
 
+def write_month(con, folder, first, end):
+    make_month(con, first, end)
+    con.execute(f"COPY people TO '{folder}/people.csv'")
+
+
 @pytest.fixture
 def month(con, tmp_path):
-    def write(first, end):
-        make_month(con, first, end)
-        con.execute(f"COPY people TO '{tmp_path}/people.csv'")
-
+    write = partial(write_month, con, tmp_path)
     write(0, 200)
     return write
 
@@ -186,14 +190,23 @@ def test_what_is_refused(tmp_path, month, more, says):
     assert says in " ".join(found.output.split())
 
 
-@pytest.fixture
-def june(tmp_path, month):
-    """The second release of a series, with its manifest; that of the first month has none."""
-    assert call(tmp_path, "may.csv", "--l", "2").exit_code == 0
-    month(30, 230)
-    made = call(tmp_path, "june.csv", "--manifest")
+@pytest.fixture(scope="module")
+def two_months(tmp_path_factory):
+    """A folder with two releases of a series, the second with its manifest."""
+    folder = tmp_path_factory.mktemp("series")
+    with duckdb.connect() as con:
+        write_month(con, folder, 0, 200)
+        assert call(folder, "may.csv", "--l", "2").exit_code == 0
+        write_month(con, folder, 30, 230)
+    made = call(folder, "june.csv", "--manifest")
     assert made.exit_code == 0, made.output
-    return tmp_path / "june.csv"
+    return folder
+
+
+@pytest.fixture
+def june(two_months, tmp_path):
+    """The second release, in a copy of the folder."""
+    return shutil.copytree(two_months, tmp_path, dirs_exist_ok=True) / "june.csv"
 
 
 def verified(file, *more):
