@@ -163,11 +163,11 @@ def released_by(page):
     return next(text for text in shown_code(page) if text.startswith("CREATE TABLE released AS "))
 
 
-def check_figures(con, page, least):
-    """Run the statement of each figure and compare, to the last digit."""
+def check_figures(con, page, least, every=1):
+    """Run the statement of each figure, or of one in so many, and compare, to the last digit."""
     found = figures(page)
     assert len(found) >= least, len(found)
-    for value, sql in dict.fromkeys(found):
+    for value, sql in list(dict.fromkeys(found))[::every]:
         ((expected,),) = con.execute(sql).fetchall()
         if expected is None:
             assert value == "", sql
