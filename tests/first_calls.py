@@ -78,7 +78,9 @@ def record() -> dict[str, Any]:
     """Return the content of the list."""
     kernels: list[Any] = []
     found: dict[str, list[int]] = {}
-    with get_context("spawn").Pool(1, maxtasksperchild=1) as pool:
+    context = get_context("forkserver")
+    context.set_forkserver_preload(["tests.first_calls", "numba.np.arraymath"])  # imported once
+    with context.Pool(1, maxtasksperchild=1) as pool:
         for name, roots in zip(calls(), pool.map(recorded, calls().values(), 1), strict=True):
             kernels += [each for each in roots if each not in kernels]
             found[name] = [kernels.index(each) for each in roots]
