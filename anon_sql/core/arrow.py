@@ -80,13 +80,59 @@ def _copied(values: pa.Array) -> pa.Array:
 
 
 def occurring(values: pa.Array) -> pa.Array:
-    """Return values of a release, whose dictionary, if there is one, has no other values.
+    """Return values of a release, whose dictionaries, also within nested types, have no others.
 
-    It has them in its own order if it is ordered, else as they first occur: its order could tell in
-    which order the rows came.
+    A dictionary has its values in its own order if it is ordered, else as they first occur: its
+    order could tell in which order the rows came. values: as ``take`` returns them. Raises
+    AnonError for dictionaries within unions, and lists of fixed size, which DuckDB reads wrongly.
     """
-    if not pa.types.is_dictionary(values.type):
+    kind = values.type
+    if not _holds_dictionary(kind):
         return values
+    if isinstance(kind, pa.BaseExtensionType):
+        return pa.ExtensionArray.from_storage(kind, occurring(values.storage))
+    if pa.types.is_dictionary(kind):
+        return _of_dictionary(values)
+    missing, fields = values.is_null(), [kind.field(at) for at in range(kind.num_fields)]
+    if pa.types.is_struct(kind):
+        return pa.StructArray.from_arrays(
+            [occurring(each) for each in values.flatten()], fields=fields, mask=missing
+        )
+    if pa.types.is_map(kind):
+        ends = integers(values.offsets)
+        inner = [each[ends[0] : ends[-1]] for each in (values.keys, values.items)]
+        starts = pa.array(ends - ends[0], mask=np.append(integers(missing).astype(np.bool_), False))
+        return pa.MapArray.from_arrays(starts, *map(occurring, inner), type=kind)
+    if pa.types.is_union(kind) or pa.types.is_fixed_size_list(kind):
+        raise no_dictionaries()
+    items = values.flatten()  # without those of lists that are NULL
+    sizes = integers(pc.list_value_length(values))
+    ends = np.append(0, np.cumsum(sizes)).astype(sizes.dtype)
+    places = [ends[:-1], sizes] if kind.id in _VIEWS else [ends]
+    return type(values).from_arrays(
+        *map(pa.array, places), occurring(items), type=kind, mask=missing
+    )
+
+
+def no_dictionaries() -> AnonError:
+    """Return the error of categories where ``occurring`` cannot take any away."""
+    return AnonError(
+        "anon_sql",
+        "lists of fixed size and unions must hold no categories",
+        "a column with such values",
+        "cast them to text",
+    )
+
+
+def _holds_dictionary(kind: pa.DataType) -> bool:
+    """Return whether a type, or one within it, has a dictionary."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _holds_dictionary(kind.storage_type)
+    inner = [kind.field(at).type for at in range(kind.num_fields)]
+    return pa.types.is_dictionary(kind) or any(map(_holds_dictionary, inner))
+
+
+def _of_dictionary(values: pa.DictionaryArray) -> pa.DictionaryArray:
     codes, many = integers(values.indices), len(values.dictionary)
     missing = None if values.null_count == 0 else ~valid(values.indices)
     known = codes if missing is None else codes[~missing]

@@ -69,7 +69,7 @@ def draw(seed, at):
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@kernel(borrows=True)
 def draw_below(seed, at, bound):
     """Return a random position in 0 … bound - 1, int64."""
     return np.int64(draw(seed, at) % np.uint64(bound))
@@ -103,13 +103,13 @@ def coded(points: Any, model: Any, codes: Any) -> None:
                 codes[row, c] = np.int32(value)
 
 
-@kernel
+@kernel(borrows=True)
 def full_loss(model: Any, column: Any) -> Any:
     """Return the most that a column can lose, in billionths: that of NULL beside values."""
     return np.int64(np.rint(model.weight[column] * UNIT))
 
 
-@kernel
+@kernel(borrows=True)
 def span_loss(model: Any, column: Any, low: Any, high: Any) -> Any:
     """Return the loss of codes from low to high in a NUMBER or TREE column, in billionths.
 
@@ -120,7 +120,7 @@ def span_loss(model: Any, column: Any, low: Any, high: Any) -> Any:
     return np.int64(np.rint(range_loss(model, column, float(low), float(high)) * UNIT))
 
 
-@kernel
+@kernel(borrows=True)
 def count_loss(model: Any, column: Any, distinct: Any, null: Any) -> Any:
     """Return the loss of ``distinct`` codes in a SET column, in billionths.
 

@@ -1,6 +1,9 @@
 """Bring classes below k to k rows: by rows of a class that can spare them, or by merging.
 
-Source: Xu et al. 2006, top-down greedy, last step.
+Source: Xu et al. 2006, top-down greedy, last step. The nearest class is searched in a tree over the
+classes in the order of their ids, which for leaves of a tree of splits means that neighbours are
+alike. A node has what all classes below it have in common: whatever that loses together with a
+class, each of them loses at least.
 """
 
 from typing import NamedTuple
@@ -13,20 +16,23 @@ from anon_sql.kernels.kernel import Runner, kernel
 from anon_sql.kernels.loss import SET, LossModel
 from anon_sql.kernels.vp_tree import nth
 
-WORK = 1 << 22  # pairs of classes visited in a call, some .1 s
+WORK = 1 << 21  # classes and nodes visited in a call, some .1 s
 BITS = 64
 MOST = 1 << 62  # above the loss of any class
-NEXT = 0  # index in Groups.state: the next class
+FAN = 4  # classes below a node of the tree, and nodes below one above
+NEXT, SEEN = 0, 1  # in Groups.state: the next class, classes and nodes visited in a call
 
 
 class Groups(NamedTuple):
-    """State of m classes, with room for two more in which a loan of rows is tried.
+    """State of m classes, with room for two more in which a loan of rows is tried, and their tree.
 
-    size: int64[m + 2], 0 where a class was taken in. head: int32[m + 2], after: int32[n], a class's
-    rows as a linked list, -1 at its end. low, high, nulls: int64[m + 2, d], values (none where high
-    is below 0) and NULLs. words: uint64[m + 2, …], sets as bit masks, those of column c from
-    base[c] on. null: int64[d], the code of NULL. losses: int64[d, …], loss of each number of
-    distinct values. state: int64[1].
+    size: int64[m + 2 + nodes], 0 where a class was taken in, of a node that of the largest class.
+    head: int32[m + 2], after: int32[n], a class's rows as a linked list, -1 at its end. low, high,
+    nulls: int64[m + 2 + nodes, d], values (none where high is below 0) and NULLs. words: uint64[m +
+    2 + nodes, …], sets as bit masks, those of column c from base[c] on. null: int64[d], the code of
+    NULL. losses: int64[d, …], loss of each number of distinct values. levels: int64[…, 3], of the
+    classes and each level of nodes: the first, how many, and the classes below one. stack: int64[…,
+    2], scratch. state: int64[2].
     """
 
     size: npt.NDArray[np.int64]
@@ -39,6 +45,8 @@ class Groups(NamedTuple):
     base: npt.NDArray[np.int64]
     null: npt.NDArray[np.int64]
     losses: npt.NDArray[np.int64]
+    levels: npt.NDArray[np.int64]
+    stack: npt.NDArray[np.int64]
     state: npt.NDArray[np.int64]
 
 
@@ -52,7 +60,7 @@ def ones(word):
     return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel(inline="always")
+@kernel(borrows=True, inline="always")
 def together(groups, model, a, b, most):
     """Return the loss of the union of two classes, in billionths (if above most: any such)."""
     total = np.int64(0)
@@ -74,7 +82,7 @@ def together(groups, model, a, b, most):
     return total
 
 
-@kernel
+@kernel(borrows=True)
 def clear(groups, at):
     """Empty a class's content, but not its list of rows."""
     groups.size[at] = 0
@@ -84,7 +92,7 @@ def clear(groups, at):
         groups.words[at, word] = 0
 
 
-@kernel
+@kernel(borrows=True)
 def enter(groups, model, at, codes):
     """Add the values of a row, int32[d], to a class's content."""
     groups.size[at] += 1
@@ -100,29 +108,65 @@ def enter(groups, model, at, codes):
             groups.high[at, c] = max(groups.high[at, c], value)
 
 
-@kernel
+@kernel(borrows=True)
+def bound(groups, level, at):
+    """Write the size of the largest class below a node, and what all of them have in common.
+
+    Of values that is the highest low and the lowest high, which may lie below it.
+    """
+    node, size = groups.levels[level, 0] + at, np.int64(0)
+    for c in range(groups.low.shape[1]):
+        groups.low[node, c], groups.high[node, c], groups.nulls[node, c] = -1, NULL, NULL
+    for word in range(groups.words.shape[1]):
+        groups.words[node, word] = ~np.uint64(0)
+    first, many = groups.levels[level - 1, 0], groups.levels[level - 1, 1]
+    for child in range(first + at * FAN, first + min(at * FAN + FAN, many)):
+        if groups.size[child] == 0:
+            continue
+        size = max(size, groups.size[child])
+        for c in range(groups.low.shape[1]):
+            groups.low[node, c] = max(groups.low[node, c], groups.low[child, c])
+            groups.high[node, c] = min(groups.high[node, c], groups.high[child, c])
+            groups.nulls[node, c] = min(groups.nulls[node, c], groups.nulls[child, c])
+        for word in range(groups.words.shape[1]):
+            groups.words[node, word] &= groups.words[child, word]
+    groups.size[node] = size
+
+
+@kernel(borrows=True)
+def bound_above(groups, a):
+    """Write the nodes above a class that has changed."""
+    for level in range(1, groups.levels.shape[0]):
+        a //= FAN
+        bound(groups, level, a)
+
+
+@kernel(borrows=True)
 def fill(groups, model, codes, classes):
-    """Put every row into its class, int32[n]."""
-    for at in range(groups.size.size):
+    """Put every row into its class, int32[n], and make the tree."""
+    for at in range(groups.head.size):
         clear(groups, at)
     for row in range(classes.size - 1, -1, -1):
         at = classes[row]
         enter(groups, model, at, codes[row])
         groups.after[row] = groups.head[at]
         groups.head[at] = row
+    for level in range(1, groups.levels.shape[0]):
+        for at in range(groups.levels[level, 1]):
+            bound(groups, level, at)
 
 
-@kernel
+@kernel(borrows=True)
 def spread(groups, classes):
     """Write the class of every row into classes, int32[n]."""
-    for at in range(groups.size.size):
+    for at in range(groups.head.size):
         row = groups.head[at]
         while row >= 0:
             classes[row] = at
             row = groups.after[row]
 
 
-@kernel
+@kernel(borrows=True)
 def take_in(groups, a, b):
     """Let class a take in class b."""
     for c in range(groups.low.shape[1]):
@@ -142,22 +186,43 @@ def take_in(groups, a, b):
     groups.head[b] = -1
 
 
-@kernel
+@kernel(borrows=True)
+def push(groups, level, parent, own, depth):
+    """Put what is below a parent, of a level, on the stack, but ``own``; return the new depth."""
+    for at in range(min(parent * FAN + FAN, groups.levels[level, 1]) - 1, parent * FAN - 1, -1):
+        groups.stack[depth, 0], groups.stack[depth, 1] = level, at
+        depth += at != own
+    return depth
+
+
+@kernel(borrows=True)
 def nearest(groups, model, a, least):
     """Return the class of at least ``least`` rows of least loss together with class a, or -1.
 
-    Ties go to the lower class.
+    Ties go to the lower class. Begins beside class a, and goes up.
     """
-    best, loss = -1, np.int64(MOST)
-    for b in range(groups.size.size - 2):
-        if b != a and groups.size[b] >= least:
-            found = together(groups, model, a, b, loss)
-            if found < loss:
-                best, loss = b, found
+    best, loss, own = np.int64(-1), np.int64(MOST), np.int64(a)
+    for level in range(groups.levels.shape[0] - 1):
+        depth = push(groups, level, own // FAN, own, 0)
+        own //= FAN
+        while depth > 0:
+            depth -= 1
+            step, at = groups.stack[depth, 0], groups.stack[depth, 1]
+            node = groups.levels[step, 0] + at
+            groups.state[SEEN] += 1
+            if groups.size[node] < least:
+                continue
+            found = together(groups, model, a, node, loss)
+            if found > loss or (found == loss and at * groups.levels[step, 2] > best):
+                continue
+            if step == 0:
+                best, loss = at, found
+            else:
+                depth = push(groups, step - 1, at, -1, depth)
     return best
 
 
-@kernel
+@kernel(borrows=True)
 def copy(groups, to, origin):
     """Copy the content of one class to another, but not its list of rows."""
     groups.size[to] = groups.size[origin]
@@ -168,14 +233,14 @@ def copy(groups, to, origin):
         groups.words[to, word] = groups.words[origin, word]
 
 
-@kernel
+@kernel(borrows=True)
 def lend(groups, model, codes, a, donor, k, costs, lent):
     """Try to bring class a to k rows by those of a donor of least loss together with it.
 
     Leaves the resulting content of a and of the donor in the last two classes, and marks the rows
     in lent, bool[n]. costs: int64[2, n], scratch.
     """
-    grown, rest = groups.size.size - 2, groups.size.size - 1
+    grown, rest = groups.head.size - 2, groups.head.size - 1
     wanted, count, row = k - groups.size[a], 0, groups.head[donor]
     while row >= 0:
         clear(groups, rest)
@@ -197,11 +262,11 @@ def lend(groups, model, codes, a, donor, k, costs, lent):
         row = groups.after[row]
 
 
-@kernel
+@kernel(borrows=True)
 def hand_over(groups, a, donor, lent):
     """Carry out the loan that ``lend`` tried."""
-    copy(groups, a, groups.size.size - 2)
-    copy(groups, donor, groups.size.size - 1)
+    copy(groups, a, groups.head.size - 2)
+    copy(groups, donor, groups.head.size - 1)
     row, last = groups.head[donor], np.int32(-1)
     groups.head[donor] = -1
     while row >= 0:
@@ -215,32 +280,36 @@ def hand_over(groups, a, donor, lent):
         row = following
 
 
-@kernel
+@kernel(borrows=True)
 def grow_classes(groups, model, codes, k, work, costs, lent):
-    """Bring classes to k rows until ``work`` pairs are visited; return the number left to do."""
-    m, looked = groups.size.size - 2, 0
+    """Bring classes to k rows until ``work`` nodes are visited; return the number left to do."""
+    m = groups.head.size - 2
     grown, rest = m, m + 1
-    while looked < work and groups.state[NEXT] < m:
+    groups.state[SEEN] = 0
+    while groups.state[SEEN] < work and groups.state[NEXT] < m:
         a = groups.state[NEXT]
         if groups.size[a] == 0 or groups.size[a] >= k:
             groups.state[NEXT] += 1
             continue
         b = nearest(groups, model, a, 1)
         donor = nearest(groups, model, a, 2 * k - groups.size[a])
-        looked += 2 * m
         if donor >= 0:
             size, alone = groups.size, together(groups, model, a, a, MOST) * groups.size[a]
             merged = (size[a] + size[b]) * together(groups, model, a, b, MOST)
             merged -= alone + size[b] * together(groups, model, b, b, MOST)
             lend(groups, model, codes, a, donor, k, costs, lent)
-            looked += size[donor]
+            groups.state[SEEN] += size[donor]
             borrowed = size[grown] * together(groups, model, grown, grown, MOST)
             borrowed += size[rest] * together(groups, model, rest, rest, MOST)
             borrowed -= alone + size[donor] * together(groups, model, donor, donor, MOST)
             if borrowed < merged:
                 hand_over(groups, a, donor, lent)
+                bound_above(groups, a)
+                bound_above(groups, donor)
                 continue
         take_in(groups, a, b)
+        bound_above(groups, a)
+        bound_above(groups, b)
     return m - groups.state[NEXT]
 
 
@@ -255,8 +324,7 @@ def regroup(
 
     points: float64[n, d], n >= k. In the order of their ids, each short class takes the cheaper way
     by the increase of |E| * NCP over all classes involved: it takes in the class of least NCP with
-    it, or the rows of least loss from the nearest class that keeps k of its own. Time grows with
-    the square of the classes.
+    it, or the rows of least loss from the nearest class that keeps k of its own.
     """
     n, width = points.shape
     m = int(classes.max()) + 1
@@ -268,19 +336,25 @@ def regroup(
     for column in np.flatnonzero(model.kind == SET):
         for count in range(int(model.values[column]) + 1):
             losses[column, count] = count_loss(model, column, count, False)
-    low, high, nulls = np.zeros((3, m + 2, width), np.int64)
+    levels, room = [(0, m, 1)], m + 2
+    while (many := levels[-1][1]) > 1:
+        levels.append((room, -(-many // FAN), levels[-1][2] * FAN))
+        room += levels[-1][1]
+    low, high, nulls = np.zeros((3, room, width), np.int64)
     groups = Groups(
-        size=np.zeros(m + 2, np.int64),
+        size=np.zeros(room, np.int64),
         head=np.full(m + 2, -1, np.int32),
         after=np.full(n, -1, np.int32),
         low=low,
         high=high,
         nulls=nulls,
-        words=np.zeros((m + 2, int(base[-1])), np.uint64),
+        words=np.zeros((room, int(base[-1])), np.uint64),
         base=base.astype(np.int64),
         null=np.where(model.kind == SET, model.null, NULL).astype(np.int64),
         losses=losses,
-        state=np.zeros(1, np.int64),
+        levels=np.array(levels, np.int64),
+        stack=np.empty((len(levels) * FAN + 1, 2), np.int64),
+        state=np.zeros(2, np.int64),
     )
     fill(groups, model, codes, classes)
     lent, costs = np.zeros(n, np.bool_), np.empty((2, n), np.int64)

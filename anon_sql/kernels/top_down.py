@@ -44,7 +44,7 @@ class Sides(NamedTuple):
     outside: npt.NDArray[np.int64]
 
 
-@kernel
+@kernel(borrows=True)
 def clear(sides, side):
     """Empty a class."""
     for c in range(sides.low.shape[1]):
@@ -55,7 +55,7 @@ def clear(sides, side):
             sides.members[side, c, code] = False
 
 
-@kernel
+@kernel(borrows=True)
 def enter(sides, side, model, codes):
     """Add a row, int32[d], to a class."""
     for c in range(model.kind.size):
@@ -75,7 +75,7 @@ def enter(sides, side, model, codes):
             sides.high[side, c] = max(sides.high[side, c], np.int64(value))
 
 
-@kernel
+@kernel(borrows=True)
 def loss_with(sides, side, model, codes):
     """Return the loss of a non-empty class with a row added, in billionths over all columns."""
     total = np.int64(0)
@@ -97,7 +97,7 @@ def loss_with(sides, side, model, codes):
     return total
 
 
-@kernel
+@kernel(borrows=True)
 def farthest(codes, rows, sides, model, row):
     """Return the position in ``rows`` of the row of largest loss together with another."""
     clear(sides, 0)
@@ -110,12 +110,12 @@ def farthest(codes, rows, sides, model, row):
     return best
 
 
-@kernel
-def split(codes, rows, sides, model, seed, order):
+@kernel(borrows=True)
+def split(codes, rows, sides, model, seed, order, near):
     """Bring the rows of one side to the front, both sides ascending; return their number.
 
-    rows: int32[m] ascending, m >= 2; order: int32[m], scratch. A row goes to the side whose |E| *
-    NCP grows less; ties go to the smaller side, then to the first.
+    rows: int32[m] ascending, m >= 2; order: int32[m], near: bool[m], scratch. A row goes to the
+    side whose |E| * NCP grows less; ties go to the smaller side, then to the first.
     """
     m = rows.size
     u = draw_below(seed, np.uint64(2), m)
@@ -130,9 +130,8 @@ def split(codes, rows, sides, model, seed, order):
     for side in range(2):
         clear(sides, side)
         enter(sides, side, model, codes[rows[u if side == 0 else v]])
-    size, loss = [1, 1], [np.int64(0), np.int64(0)]
-    near = np.zeros(m, np.bool_)
-    near[u] = True
+    near[u], near[v] = True, False
+    sizes, losses = (1, 1), (np.int64(0), np.int64(0))
     for left in range(m, 0, -1):  # in random order: draw one of those left
         at = draw_below(seed, np.uint64(2 + left), left)
         place = order[at]
@@ -140,13 +139,16 @@ def split(codes, rows, sides, model, seed, order):
         if place in (u, v):
             continue
         row = codes[rows[place]]
-        after = [loss_with(sides, side, model, row) for side in range(2)]
-        grown = [(size[side] + 1) * after[side] - size[side] * loss[side] for side in range(2)]
-        side = 1 if grown[1] < grown[0] or (grown[1] == grown[0] and size[1] < size[0]) else 0
-        enter(sides, side, model, row)
-        size[side] += 1
-        loss[side] = after[side]
-        near[place] = side == 0
+        first, second = loss_with(sides, 0, model, row), loss_with(sides, 1, model, row)
+        grown = (sizes[0] + 1) * first - sizes[0] * losses[0]
+        other = (sizes[1] + 1) * second - sizes[1] * losses[1]
+        near[place] = grown < other or (grown == other and sizes[0] <= sizes[1])
+        if near[place]:
+            enter(sides, 0, model, row)
+            sizes, losses = (sizes[0] + 1, sizes[1]), (first, losses[1])
+        else:
+            enter(sides, 1, model, row)
+            sizes, losses = (sizes[0], sizes[1] + 1), (losses[0], second)
     count, rest = 0, 0
     for at in range(m):
         row = rows[at]
@@ -170,6 +172,7 @@ def grow(codes, rows, sides, model, seed, stop):
     """
     m = rows.size
     scratch, starts = np.empty(m, np.int32), np.empty(m + 1, np.int64)
+    marks = np.empty(m, np.bool_)
     low, high, stream = (
         np.empty(m + 2, np.int64),
         np.empty(m + 2, np.int64),
@@ -184,7 +187,7 @@ def grow(codes, rows, sides, model, seed, stop):
             starts[count] = a
             count += 1
             continue
-        near = split(codes, rows[a:b], sides, model, own, scratch[a:b])
+        near = split(codes, rows[a:b], sides, model, own, scratch[a:b], marks[a:b])
         low[depth], high[depth], stream[depth] = a + near, b, draw(own, np.uint64(1))
         low[depth + 1], high[depth + 1], stream[depth + 1] = a, a + near, draw(own, np.uint64(0))
         depth += 2

@@ -27,7 +27,7 @@ CHILDREN = 2  # numbers of a node's stream that seed its sides; its draws follow
 PER_TRY = 64  # numbers of the stream reserved for one try, more than CANDIDATES + SAMPLE
 
 
-@kernel
+@kernel(borrows=True)
 def nth(keys, n):
     """Return the n-th smallest key, counted from 0; reorders keys."""
     low, high = 0, keys.size - 1

@@ -121,7 +121,7 @@ method(
     notes={"suppressed": NOT_DROPPED, "hierarchy": BY_NODES},
 )
 def top_down(table: QuasiTable, call: Call[NoOptions]) -> Partition:
-    """Return classes of at least k rows. Time grows with the square of the number of classes."""
+    """Return classes of at least k rows. At worst, time grows with the square of the classes."""
     k, points, model = call.constraint.smallest, table.points, table.model
     leaves = kernels.top_down.top_down(points, model, k, seed=call.seed, workers=call.workers)
     return Partition(

@@ -68,6 +68,17 @@ def test_classes_are_the_twins(table, given_, k):
     assert min(np.unique(found, return_counts=True)[1]) >= k
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_neighbours_are_found_in_a_tree_of_several_levels(seed):
+    """Classes in the order of their numbers, which parts the tree, with NULL in every column."""
+    rng = np.random.default_rng(seed)
+    kinds, k = ["number", "tree", "number", "set"], 3 + seed
+    columns = [rng.choice(VALUES[kind], 300) for kind in kinds]
+    points = np.column_stack(columns)[np.lexsort((columns[1], columns[0]))]
+    classes = np.unique(np.sort(rng.integers(0, 150, 300)), return_inverse=True)[1]
+    assert grown(kinds, points, classes, k) == twin(kinds, points, classes.tolist(), k)
+
+
 def test_work_may_be_cut_anywhere_and_sets_may_be_large(monkeypatch):
     rng = np.random.default_rng(4)
     kinds = ["number", "set", "tree"]

@@ -148,6 +148,37 @@ def test_a_release_is_verified_and_reported_by_its_recipe(folder):
     assert {each["accepted"] for each in said["reasons"]} == {"Few persons."}
 
 
+def reported(folder, *source):
+    """The checks of a report on a release, by name."""
+    page = folder / "report.json"
+    made = run("report", *source, f"{folder}/out/", "-o", page, "--format", "json", "--overwrite")
+    assert made.exit_code == 0, made.output
+    return {each["property"]: each["passed"] for each in json.loads(page.read_text())["checks"]}
+
+
+def test_a_report_compares_labels_of_a_hierarchy_with_the_raw_values(folder):
+    pytest.importorskip("jinja2")
+    pytest.importorskip("matplotlib")
+    recipe, raw = folder / "r.toml", folder / "hospital.duckdb"
+    assert run("release", recipe, f"{folder}/out/").exit_code == 0
+    given = (raw, "--hierarchy", folder / "trees")
+    for source in ((recipe,), given):
+        checks = reported(folder, *source)
+        assert checks["audit: labels of visit"] is True
+        assert all(checks.values())
+    said = refused("report", raw, f"{folder}/out/", "-o", folder / "other.html")
+    assert (
+        said == "report: a release made with a hierarchy needs it again, got none; pass --hierarchy"
+    )
+    with anon_sql.connect(str(raw)) as con:  # planted: wards of which the labels know nothing
+        wards = con.execute("SELECT DISTINCT ward FROM visit ORDER BY ward").fetchall()
+        con.execute("UPDATE visit SET ward = ? WHERE ward = ?", [*wards[0], *wards[1]])
+    checks = reported(folder, *given)
+    assert [what for what, passed in checks.items() if passed is False] == [
+        "audit: labels of visit"
+    ]
+
+
 def test_amber_and_red_write_nothing(folder):
     for pair, code, level in (
         (('gcp = "Few persons."', ""), 4, "amber"),

@@ -276,11 +276,18 @@ def checks_of(
     raw: Path | None,
     hierarchy: Path | None = None,
     recipe: LinkedRecipe | None = None,
+    *,
+    function: str = "verify",
 ) -> Iterator[tuple[str, bool | None, str]]:
     """Yield what was checked of a folder: the property, whether it holds, and what was found.
 
-    hierarchy, recipe: where the hierarchies are that the release was made with.
+    hierarchy, recipe: where the hierarchies are that the release was made with. function: for
+    errors. Raises AnonError if labels are to be compared without them.
     """
+    given = hierarchy is not None or (recipe is not None and recipe.hierarchies)
+    if raw is not None and written["parameters"]["hierarchy"] and not given:
+        rule = "a release made with a hierarchy needs it again"
+        raise AnonError(function, rule, "none", "pass --hierarchy")
     stated = written["output"]["files"]
     others = manifest.unnamed(written, folder) if folder.is_dir() else []
     yield "the folder holds nothing else", not others, manifest.first_paths(others)
@@ -303,7 +310,7 @@ def checks_of(
         types = None if raw is None else types_in(con, written)
         schema = schema_of(written, columns, types)
         parameters = written["parameters"]
-        trees = None if raw is None else _hierarchy(con, "verify", hierarchy, recipe)
+        trees = None if raw is None else _hierarchy(con, function, hierarchy, recipe)
         known = trees is not None or not parameters["hierarchy"]
         audit = LinkedAudit(
             schema,

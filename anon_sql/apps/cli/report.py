@@ -85,11 +85,13 @@ def report(
     with console.one_sentence(spelling=Options(report, key="series_key" if series else "key")):
         options.check_page("report", output, overwrite, f".{format_.value}")
         if (linked := _linked(released)) is not None:
+            own = {n: value for n, value in parameters.items() if n != "hierarchy"}
+            trees = parameters.get("hierarchy")
             others = (
-                *(parameters, unique_share is not None, purpose, recipient, assumption, figures),
-                series,
+                *(own, unique_share is not None, purpose, recipient, assumption, figures),
+                *(series, trees and recipes.is_recipe(raw)),
             )
-            _write(output, _of_linked(linked, released, raw, format_, any(others)))
+            _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
             return
         recipe = recipes.read("report", raw) if recipes.is_recipe(raw) else None
         if recipe is None:
@@ -153,7 +155,12 @@ def _linked(released: Path) -> dict[str, Any] | None:
 
 
 def _of_linked(
-    written: Mapping[str, Any], released: Path, raw: Path, form: Format, others: bool
+    written: Mapping[str, Any],
+    released: Path,
+    raw: Path,
+    hierarchy: Path | None,
+    form: Format,
+    others: bool,
 ) -> str:
     """Return the report on tables that belong together. Raises AnonError for other options."""
     if others:
@@ -162,7 +169,7 @@ def _of_linked(
     drawing("report")
     from anon_sql.apps.report.linked import gather, of_linked
 
-    found = gather(written, released, raw)
+    found = gather(written, released, raw, hierarchy)
     return of_linked(found) if form is Format.HTML else _json(found)
 
 

@@ -19,22 +19,27 @@ from anon_sql.apps.cli.linked import (
 )
 from anon_sql.apps.report.rendering import render
 from anon_sql.core.names import literal, quote
+from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
+from anon_sql.hosts.recipes import is_recipe
 from anon_sql.linked.schema import ROWS, WEIGHT, Node, Schema
 
 _STEPS = (0, 1, 2, 5, 10, 20, 50, 100)  # numbers of rows a person up to which a line counts
 
 
-def gather(written: Mapping[str, Any], folder: Path, raw: Path) -> dict[str, Any]:
+def gather(
+    written: Mapping[str, Any], folder: Path, raw: Path, hierarchy: Path | None = None
+) -> dict[str, Any]:
     """Return the facts of a report.
 
     written: the manifest. folder: of the released files. raw: a database or a folder of files, or
-    the recipe that names it.
+    the recipe that names it. hierarchy: a file or folder of those that the release was made with.
     """
     recipe, raw = raw, source_of("report", raw)
+    by = linked_recipes.read("report", recipe) if is_recipe(recipe) else None
     checks = [
         {"property": what, "passed": holds, "found": found}
-        for what, holds, found in checks_of(written, folder, raw)
+        for what, holds, found in checks_of(written, folder, raw, hierarchy, by, function="report")
     ]
     failed = [str(each["property"]) for each in checks if each["passed"] is False]
     said = {

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anon_sql.core.arrow import occurring, one_array
+from anon_sql.core.arrow import no_dictionaries, occurring, one_array
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
@@ -198,12 +198,43 @@ def _of_polars(values: Any) -> Any:
     import polars as pl
 
     if isinstance(values.dtype, pl.Enum):
-        used = set(values.unique().to_list())
-        return values.cast(pl.Enum([each for each in values.dtype.categories if each in used]))
+        return values.cast(_narrowed(values))
     if values.dtype.is_nested() or values.dtype in (pl.String, pl.Binary):
         own = pl.from_arrow(pa.table({values.name: values.to_arrow()}))
-        return own.to_series().cast(values.dtype)
+        return own.to_series().cast(_narrowed(values))
     return values
+
+
+def _narrowed(values: Any) -> Any:
+    """Return the type of a Polars series whose Enums, also within, have no other categories.
+
+    Raises AnonError for categories within arrays, which ``occurring`` cannot take either.
+    """
+    import polars as pl
+
+    kind = values.dtype
+    if isinstance(kind, pl.Enum):
+        used = set(values.unique().to_list())
+        return pl.Enum([each for each in kind.categories if each in used])
+    if isinstance(kind, pl.Struct):
+        inner = {field.name: _narrowed(values.struct.field(field.name)) for field in kind.fields}
+        return pl.Struct(inner)
+    if isinstance(kind, pl.List):
+        return pl.List(_narrowed(values.explode()))
+    if isinstance(kind, pl.Array) and _has_categories(kind):
+        raise no_dictionaries()
+    return kind
+
+
+def _has_categories(kind: Any) -> bool:
+    """Return whether a Polars type is, or holds, an Enum or Categorical."""
+    import polars as pl
+
+    if isinstance(kind, pl.Struct):
+        return any(_has_categories(field.dtype) for field in kind.fields)
+    if isinstance(kind, (pl.List, pl.Array)):
+        return _has_categories(kind.inner)
+    return isinstance(kind, (pl.Enum, pl.Categorical))
 
 
 def in_own_types(names: Sequence[str], columns: Columns, casts: Mapping[str, str | None]) -> str:
