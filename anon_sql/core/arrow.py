@@ -83,8 +83,8 @@ def occurring(values: pa.Array) -> pa.Array:
     """Return values of a release, whose dictionaries, also within nested types, have no others.
 
     A dictionary has its values in its own order if it is ordered, else as they first occur: its
-    order could tell in which order the rows came. values: as ``take`` returns them. Raises
-    AnonError for dictionaries within unions, and lists of fixed size, which DuckDB reads wrongly.
+    order could tell in which order the rows came. values: as ``take`` returns them, not
+    ``is_misread``.
     """
     kind = values.type
     if not _holds_dictionary(kind):
@@ -103,8 +103,6 @@ def occurring(values: pa.Array) -> pa.Array:
         inner = [each[ends[0] : ends[-1]] for each in (values.keys, values.items)]
         starts = pa.array(ends - ends[0], mask=np.append(integers(missing).astype(np.bool_), False))
         return pa.MapArray.from_arrays(starts, *map(occurring, inner), type=kind)
-    if pa.types.is_union(kind) or pa.types.is_fixed_size_list(kind):
-        raise no_dictionaries()
     items = values.flatten()  # without those of lists that are NULL
     sizes = integers(pc.list_value_length(values))
     ends = np.append(0, np.cumsum(sizes)).astype(sizes.dtype)
@@ -114,22 +112,24 @@ def occurring(values: pa.Array) -> pa.Array:
     )
 
 
-def no_dictionaries() -> AnonError:
-    """Return the error of categories where ``occurring`` cannot take any away."""
-    return AnonError(
-        "anon_sql",
-        "lists of fixed size and unions must hold no categories",
-        "a column with such values",
-        "cast them to text",
-    )
-
-
 def _holds_dictionary(kind: pa.DataType) -> bool:
     """Return whether a type, or one within it, has a dictionary."""
     if isinstance(kind, pa.BaseExtensionType):
         return _holds_dictionary(kind.storage_type)
     inner = [kind.field(at).type for at in range(kind.num_fields)]
     return pa.types.is_dictionary(kind) or any(map(_holds_dictionary, inner))
+
+
+def is_misread(kind: pa.DataType) -> bool:
+    """Return whether a dictionary is within a list of fixed size or a union of a type.
+
+    DuckDB takes the codes in such a list for texts, and may read memory that is not theirs.
+    """
+    if isinstance(kind, pa.BaseExtensionType):
+        return is_misread(kind.storage_type)
+    if pa.types.is_union(kind) or pa.types.is_fixed_size_list(kind):
+        return _holds_dictionary(kind)
+    return any(is_misread(kind.field(at).type) for at in range(kind.num_fields))
 
 
 def _of_dictionary(values: pa.DictionaryArray) -> pa.DictionaryArray:

@@ -190,12 +190,20 @@ def test_categories_within_other_types_of_polars_do_not_leave(shape, of):
     assert sorted(map(str, names[0])) == sorted(map(str, names[1]))
 
 
-def test_categories_in_lists_of_fixed_size_are_refused():
-    """DuckDB reads their codes as if they were texts, also of memory that is not theirs."""
+def test_categories_that_duckdb_misreads_are_refused():
+    """In lists of fixed size it reads their codes as texts, also of memory that is not theirs."""
     given = without_gone("fixed size")
     polars = pl.from_arrow(pa.table({"age": given["age"]})).with_columns(
         name=pl.Series([["a"]] * len(given), dtype=pl.Array(pl.Enum(["a"]), 1))
     )
-    for rows in (given, given.to_pandas(types_mapper=pd.ArrowDtype), polars):
-        with pytest.raises(AnonError, match="must hold no categories"):
+    names = pa.array(["a"] * len(given)).dictionary_encode()
+    union = pa.UnionArray.from_sparse(pa.array([0] * len(given), pa.int8()), [names])
+    listed = pa.table({"age": given["age"], "name": union})
+    for rows in (given, given.to_pandas(types_mapper=pd.ArrowDtype), polars, listed):
+        with pytest.raises(AnonError) as raised:
             frames.anonymize(rows, k=4, qids="age", keep="name")
+        assert str(raised.value).startswith(
+            "anonymize: lists of fixed size and unions must hold no categories, got name of type "
+        )
+        with pytest.raises(AnonError, match="must hold no categories"):
+            frames.audit(rows, rows, k=4, qids="age", keep="name")

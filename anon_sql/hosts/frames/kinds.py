@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from anon_sql.core.arrow import no_dictionaries, occurring, one_array
+from anon_sql.core.arrow import occurring, one_array
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
@@ -206,10 +206,7 @@ def _of_polars(values: Any) -> Any:
 
 
 def _narrowed(values: Any) -> Any:
-    """Return the type of a Polars series whose Enums, also within, have no other categories.
-
-    Raises AnonError for categories within arrays, which ``occurring`` cannot take either.
-    """
+    """Return the type of a Polars series whose Enums, also within, have no other categories."""
     import polars as pl
 
     kind = values.dtype
@@ -221,20 +218,7 @@ def _narrowed(values: Any) -> Any:
         return pl.Struct(inner)
     if isinstance(kind, pl.List):
         return pl.List(_narrowed(values.explode()))
-    if isinstance(kind, pl.Array) and _has_categories(kind):
-        raise no_dictionaries()
     return kind
-
-
-def _has_categories(kind: Any) -> bool:
-    """Return whether a Polars type is, or holds, an Enum or Categorical."""
-    import polars as pl
-
-    if isinstance(kind, pl.Struct):
-        return any(_has_categories(field.dtype) for field in kind.fields)
-    if isinstance(kind, (pl.List, pl.Array)):
-        return _has_categories(kind.inner)
-    return isinstance(kind, (pl.Enum, pl.Categorical))
 
 
 def in_own_types(names: Sequence[str], columns: Columns, casts: Mapping[str, str | None]) -> str:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core import stopping
+from anon_sql.core.arrow import is_misread
 from anon_sql.core.columns import shown_type
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
@@ -104,6 +105,13 @@ def _is_nested(kind: str) -> bool:
 
 def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection) -> Columns:
     """Return the columns of a PyArrow table, with the comments in the metadata of its fields."""
+    if misread := [each for each in table.schema if is_misread(each.type)]:
+        raise AnonError(
+            function,
+            "lists of fixed size and unions must hold no categories",
+            ", ".join(f"{listed([each.name])} of type {each.type}" for each in misread),
+            "cast them to text or drop the column",
+        )
     try:
         types = [str(kind) for kind in scratch.from_arrow(table.slice(0, 0)).types]
     except duckdb.Error:
