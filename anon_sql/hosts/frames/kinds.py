@@ -200,7 +200,7 @@ def _of_polars(values: Any) -> Any:
     if isinstance(values.dtype, pl.Enum):
         return values.cast(_narrowed(values))
     if values.dtype.is_nested() or values.dtype in (pl.String, pl.Binary):
-        own = pl.from_arrow(pa.table({values.name: values.to_arrow()}))
+        own = pl.from_arrow(pa.table({values.name: occurring(values.to_arrow())}))
         return own.to_series().cast(_narrowed(values))
     return values
 
