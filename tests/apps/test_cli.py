@@ -121,6 +121,7 @@ def test_version_and_help():
         assert "Example: anon-sql" in run(*command, "--help").stdout
 
 
+@pytest.mark.slow
 def test_the_module_runs_as_a_program():
     command = [sys.executable, "-m", "anon_sql.apps.cli.app", "query"]
     good = subprocess.run(

@@ -39,6 +39,7 @@ def test_a_piped_report_writes_lines(files, at_once):
     assert page.is_file()
 
 
+@pytest.mark.slow
 def test_lines_where_signals_are_ignored(files, at_once):
     """As in the background of a script."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -50,6 +51,7 @@ def test_lines_where_signals_are_ignored(files, at_once):
     assert re.search(r"report \d+/\d+ ", result.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["none", "bar"])
 def test_none_and_bar_write_no_lines_in_a_pipe(files, at_once, how):
     page = files / "report.html"

@@ -166,6 +166,7 @@ def test_options_beside_a_recipe_are_refused(folder):
     assert said.startswith("verify: OUT ")
 
 
+@pytest.mark.slow
 def test_a_report_by_a_recipe(folder):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

@@ -230,6 +230,7 @@ def test_no_home_is_needed(monkeypatch, tmp_path):
     assert before[0] == tmp_path / "anon_sql_macros"
 
 
+@pytest.mark.slow
 def test_processes_that_make_the_file_at_once(tmp_path):
     script = (
         "import sys, pathlib, anon_sql\n"

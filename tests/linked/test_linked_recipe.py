@@ -117,6 +117,7 @@ def test_the_rows_are_those_of_the_command_without_a_recipe(folder):
     assert str(folder) not in json.dumps(written)
 
 
+@pytest.mark.slow
 def test_a_release_is_verified_and_reported_by_its_recipe(folder):
     recipe = folder / "r.toml"
     assert run("release", recipe, f"{folder}/out/").exit_code == 0

@@ -63,6 +63,7 @@ def settings_of(seed):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_random_schemas(block):
     with anon_sql.connect() as con:

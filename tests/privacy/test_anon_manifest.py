@@ -170,6 +170,7 @@ def test_typed_release_and_hierarchy(release):
     )
 
 
+@pytest.mark.slow
 def test_an_entity_is_counted(release):
     visits = "SELECT person_id // 2 AS person, * EXCLUDE (person_id) FROM people"
     release.execute(f"CREATE TABLE visits AS {visits}")

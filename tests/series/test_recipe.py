@@ -154,6 +154,7 @@ def test_the_key_is_no_parameter_of_the_release(recipe, tmp_path):
     assert KEY not in text
 
 
+@pytest.mark.slow
 def test_a_report_counts_persons_and_rows_by_hand(recipe, tmp_path):
     assert said("release", recipe(), tmp_path / "may.csv")[0] == 0
     path = recipe(60, 660)
@@ -195,6 +196,7 @@ def test_a_report_counts_persons_and_rows_by_hand(recipe, tmp_path):
         assert sentence in page
 
 
+@pytest.mark.slow
 def test_a_report_needs_the_state_of_its_release(recipe, tmp_path):
     assert said("release", recipe(), tmp_path / "may.csv")[0] == 0
     page = ("-o", tmp_path / "page.html")
@@ -228,6 +230,7 @@ def counted(tmp_path):
         return len(con.sql("FROM series_status('anon_series')").fetchall()), tables
 
 
+@pytest.mark.slow
 def test_python_releases_and_steps_the_state(recipe, tmp_path):
     with anon_sql.connect() as con:
         may = anon_sql.recipe(con, recipe()).fetchall()

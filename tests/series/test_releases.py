@@ -203,6 +203,7 @@ def test_exchanging_tuples_within_a_cohort_changes_no_file(con, method):
         assert swapped(con, who[members[0]], who[members[1]], method=method) == before
 
 
+@pytest.mark.slow
 def test_exchanging_tuples_in_all_versions_changes_no_file(con):
     """One of each pair is present in both months; the other may have left, and is a former row."""
     make_month(con, 0, 120)

@@ -104,6 +104,7 @@ def test_nothing_is_in_the_files_that_the_report_does_not_show(folder):
     assert not names(folder, "csv")[-1].startswith("sensitive")
 
 
+@pytest.mark.slow
 def test_nothing_is_replaced_unasked(folder):
     figures = folder / "figures"
     figures.write_text("mine")
@@ -128,6 +129,7 @@ def test_nothing_is_replaced_unasked(folder):
     assert said == f"report: --figures must be in a directory that exists, got '{missing}'"
 
 
+@pytest.mark.slow
 def test_names_of_columns_cannot_leave_the_folder(tmp_path):
     pytest.importorskip("jinja2")
     pytest.importorskip("matplotlib")

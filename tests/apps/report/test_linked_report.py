@@ -67,6 +67,7 @@ def test_the_facts_are_those_of_sql(released, tmp_path):
     assert tables["visit"]["rows"] == kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["typed", "median"])
 def test_every_format_is_reported(released, tmp_path, form):
     raw, _ = released

@@ -55,6 +55,7 @@ def test_nothing_is_loaded(made):
         assert source.startswith("data:")
 
 
+@pytest.mark.slow
 def test_without_a_manifest_roles_must_be_named(folder):
     manifest.beside(folder / "safe.parquet").unlink()
     call = ["report", folder / "people.parquet", folder / "safe.parquet", "-o", folder / "b.html"]

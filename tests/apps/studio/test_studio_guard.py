@@ -200,6 +200,7 @@ def _lives(pid):
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_an_end_leaves_no_process_and_no_file(people, tmp_path, number):

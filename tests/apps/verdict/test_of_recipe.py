@@ -57,6 +57,7 @@ def refused(con, path):
     return str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
     [(compute, "require_true"), (of_recipe, "measure"), (figures, "questions")],

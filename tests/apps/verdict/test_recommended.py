@@ -57,6 +57,7 @@ def test_figures_are_those_of_the_verdict_on_the_release(con):
         assert con.execute(each.sql).fetchall() == [(each.value,)]
 
 
+@pytest.mark.slow
 def test_the_largest_that_no_limit_stops(con):
     con.execute(RAW + "; INSERT INTO raw FROM raw; INSERT INTO raw FROM raw")
     found = recommend(con, NOTHING)
@@ -80,6 +81,7 @@ def test_the_largest_that_no_limit_stops(con):
     assert {each.rule for tried in found.tried for each in tried.reasons} >= {"gcp"}
 
 
+@pytest.mark.slow
 def test_a_loss_with_l_alone_stops_too(con):
     con.execute(RAW)
     con.execute("UPDATE raw SET s = if(id < 800, 'usual', s)")
