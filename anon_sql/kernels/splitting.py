@@ -57,13 +57,14 @@ def split_scratch(m, columns, codes):
 
 
 @kernel
-def split(columns, model, rules, rank, buckets, order, starts, k, until):
+def split(columns, model, rules, rank, buckets, order, starts, k, until, plain):
     """Split legal classes into legal ones of at least k rows; return where each begins in order.
 
     order: int32[m], starts: int64[…], the rows class by class; rows are moved within their class.
     columns: float64[d, n], the points column by column. rank: int32[d, n], the order of each
     column's values. buckets: int32[n], equal for rows of equal sensitive values, near for near
-    ones. until: rows of a part that is not split further, at most. Returns int64[classes + 1].
+    ones. until: rows of a part that is not split further, at most. plain: whether
+    plain cuts are tried. Returns int64[classes + 1].
     """
     widest = 0
     for own in range(starts.size - 1):
@@ -72,7 +73,7 @@ def split(columns, model, rules, rank, buckets, order, starts, k, until):
     stack = np.empty((2, widest // k + 2), np.int64)
     begins = np.empty(order.size // k + 2, np.int64)
     count = split_within(
-        columns, model, rules, rank, buckets, order, starts, k, until, scratch, stack, begins
+        columns, model, rules, rank, buckets, order, starts, k, until, plain, scratch, stack, begins
     )
     begins[count] = order.size
     return begins[: count + 1]
@@ -80,7 +81,7 @@ def split(columns, model, rules, rank, buckets, order, starts, k, until):
 
 @kernel(borrows=True)
 def split_within(
-    columns, model, rules, rank, buckets, order, starts, k, until, scratch, stack, begins
+    columns, model, rules, rank, buckets, order, starts, k, until, plain, scratch, stack, begins
 ):
     """Split as ``split`` does into ``begins``; return the number of classes."""
     first, end = stack[0], stack[1]
@@ -99,7 +100,7 @@ def split_within(
             found = False
             if b - a >= 2 * k and b - a > until:
                 found, stamp = best_cut(
-                    columns, model, rules, rank, buckets, node, k, scratch, stamp
+                    columns, model, rules, rank, buckets, node, k, plain, scratch, stamp
                 )
             if not found:
                 begins[count] = a
@@ -113,7 +114,7 @@ def split_within(
 
 
 @kernel(borrows=True, inlined=True)
-def best_cut(columns, model, rules, rank, buckets, rows, k, scratch, stamp):
+def best_cut(columns, model, rules, rank, buckets, rows, k, plain, scratch, stamp):
     """Mark one side of the legal cut of least loss in ``best``; return whether there is one.
 
     Returns the last stamp too.
@@ -133,7 +134,7 @@ def best_cut(columns, model, rules, rank, buckets, rows, k, scratch, stamp):
             varied |= values[at] != values[0]
         if not varied:
             continue
-        for pool in range(pools):
+        for pool in range(0 if plain else 1, pools):
             near = mark(values, own, POOLS[pool], scratch)
             if near < k or rows.size - near < k:
                 continue

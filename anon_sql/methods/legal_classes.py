@@ -122,17 +122,20 @@ def split_classes(
     classes: npt.NDArray[np.int32],
     constraint: Constraint,
     workers: Workers,
+    until: int = 0,
+    plain: bool = True,
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] of smaller legal classes.
 
-    classes: int32[n], legal, from 0 without gaps.
+    classes: int32[n], legal, from 0 without gaps. until: rows of a class that is not split further,
+    at most. plain: whether cuts are tried that do not go by buckets.
     """
     rules = constraint.rules
     assert rules is not None
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     rank, buckets = table.ranks, buckets_of(constraint)
 
-    def parts_of(edges: npt.NDArray[np.int64], until: int) -> npt.NDArray[np.int64]:
+    def parts_of(edges: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
         """Split some classes, whose rows are copied, since each is visited many times."""
         first, end = int(edges[0]), int(edges[-1])
         rows = order[first:end]
@@ -150,7 +153,8 @@ def split_classes(
             local,
             edges - first,
             constraint.smallest,
-            until,
+            most,
+            plain,
         )
         order[first:end] = rows[local]
         return begins + first
@@ -160,14 +164,14 @@ def split_classes(
         blocks.sort(key=lambda edges: int(edges[0] - edges[-1]))  # the longest first
         rows = [int(edges[-1] - edges[0]) for edges in blocks]
         wide = [len(edges) == 2 and m > WIDE for edges, m in zip(blocks, rows, strict=True)]
-        untils = [m // PARTS if w else 0 for w, m in zip(wide, rows, strict=True)]
-        parts = workers.map(parts_of, list(zip(blocks, untils, strict=True)), rows)
+        most = [max(m // PARTS, until) if w else until for w, m in zip(wide, rows, strict=True)]
+        parts = workers.map(parts_of, list(zip(blocks, most, strict=True)), rows)
         blocks = []
-        for edges, until in zip(parts, untils, strict=True):
+        for edges, limit in zip(parts, most, strict=True):
             found.append(edges)
-            if until:
-                more = blocks_around(edges, min(until, WIDE))
-                blocks += [each for each in more if np.diff(each).max() <= until]
+            if limit > until:
+                more = blocks_around(edges, min(limit, WIDE))
+                blocks += [each for each in more if np.diff(each).max() <= limit]
     sizes = np.diff(np.unique(np.concatenate(found)))
     smaller = np.empty_like(classes)
     smaller[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)

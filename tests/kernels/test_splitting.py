@@ -51,7 +51,7 @@ def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     rules, model, rank, buckets = prepared(rows, how, points)
     order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
     assume(shortfalls(rules, order, starts)[0] == 0)
-    begins = split(points.T.copy(), model, rules, rank, buckets, order, starts, how["k"], 0)
+    begins = split(points.T.copy(), model, rules, rank, buckets, order, starts, how["k"], 0, True)
     assert sorted(order.tolist()) == list(range(len(rows)))
     assert begins[0] == 0
     assert begins[-1] == len(rows)
@@ -63,17 +63,17 @@ def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
 
 
 @examples(200)
-@given(tables(), st.integers(0, 12))
-def test_what_is_split_in_two_rounds_is_what_is_split_in_one(table, until):
+@given(tables(), st.integers(0, 12), st.booleans())
+def test_what_is_split_in_two_rounds_is_what_is_split_in_one(table, until, plain):
     rows, how, points = table
     rules, model, rank, buckets = prepared(rows, how, points)
     order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
     assume(shortfalls(rules, order, starts)[0] == 0)
     given, k = (points.T.copy(), model, rules, rank, buckets), how["k"]
     later = order.copy()
-    begins = split(*given, order, starts, k, 0)
-    first = split(*given, later, starts, k, until)
-    again = split(*given, later, first, k, 0)
+    begins = split(*given, order, starts, k, 0, plain)
+    first = split(*given, later, starts, k, until, plain)
+    again = split(*given, later, first, k, 0, plain)
     assert set(first) <= set(again)
     assert (begins == again).all()
     assert (order == later).all()
