@@ -172,12 +172,37 @@ def leave(s, at, row):
         elif s.model.kind[c] == SET:
             s.counts[at, s.place[row, c]] -= 1
             s.distinct[at, c] -= s.counts[at, s.place[row, c]] == 0
-        elif value <= s.ends[at, c, 1] or value >= s.ends[at, c, 3]:
-            s.ends[at, c, :2], s.ends[at, c, 2:] = np.inf, -np.inf
-            for place in range(s.size[at]):
-                other = s.points[s.members[at, place], c]
-                if other != s.model.null[c]:
-                    _extend(s.ends[at, c], other)
+        else:
+            if value <= s.ends[at, c, 1]:
+                _least_again(s, at, c)
+            if value >= s.ends[at, c, 3]:
+                _largest_again(s, at, c)
+
+
+@kernel(widened=True, borrows=True, inlined=True)
+def _least_again(s, at, c):
+    """Find the two smallest numbers of a class after one of them has left."""
+    ends, lowest, place = s.ends[at, c], s.ends[at, c, 0], 0
+    ends[0] = ends[1] = np.inf
+    while place < s.size[at] and ends[1] > lowest:
+        value = s.points[s.members[at, place], c]
+        if value != s.model.null[c] and value < ends[1]:
+            ends[1] = max(value, ends[0])
+            ends[0] = min(value, ends[0])
+        place += 1
+
+
+@kernel(widened=True, borrows=True, inlined=True)
+def _largest_again(s, at, c):
+    """Find the two largest numbers of a class after one of them has left."""
+    ends, highest, place = s.ends[at, c], s.ends[at, c, 2], 0
+    ends[2] = ends[3] = -np.inf
+    while place < s.size[at] and ends[3] < highest:
+        value = s.points[s.members[at, place], c]
+        if value != s.model.null[c] and value > ends[3]:
+            ends[3] = min(value, ends[2])
+            ends[2] = max(value, ends[2])
+        place += 1
 
 
 @kernel(widened=True, borrows=True)

@@ -23,8 +23,9 @@ class Scratch(NamedTuple):
     """Scratch for nodes of up to m rows.
 
     side, best: bool[m], the rows of one side of a cut. values, own: int32[m], the ranks in a column
-    and the buckets of the rows. parted, buffer: int32[m]. seen: int64[d, codes], the last stamp of
-    each code. rows: ``RowsScratch``.
+    and the buckets of the rows. parted, buffer: int32[m]. low, high: float64[d], the least and the
+    largest point of the node. nulls, distinct: int64[d], its NULLs and codes. seen: int64[d,
+    codes], the last stamp of each code. rows: ``RowsScratch``.
     """
 
     side: npt.NDArray[np.bool_]
@@ -33,6 +34,10 @@ class Scratch(NamedTuple):
     own: npt.NDArray[np.int32]
     parted: npt.NDArray[np.int32]
     buffer: npt.NDArray[np.int32]
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    nulls: npt.NDArray[np.int64]
+    distinct: npt.NDArray[np.int64]
     seen: npt.NDArray[np.int64]
     rows: Any
 
@@ -43,18 +48,23 @@ def split_scratch(m, columns, codes):
     side, best = np.empty(m, np.bool_), np.empty(m, np.bool_)
     values, own = np.empty(m, np.int32), np.empty(m, np.int32)
     parted, buffer = np.empty(m, np.int32), np.empty(m, np.int32)
+    low, high = np.empty(columns), np.empty(columns)
+    nulls, distinct = np.empty(columns, np.int64), np.empty(columns, np.int64)
     seen = np.full((columns, codes), -1, np.int64)
-    return Scratch(side, best, values, own, parted, buffer, seen, rows_scratch(m))
+    return Scratch(
+        side, best, values, own, parted, buffer, low, high, nulls, distinct, seen, rows_scratch(m)
+    )
 
 
 @kernel
-def split(columns, model, rules, rank, buckets, order, starts, k):
+def split(columns, model, rules, rank, buckets, order, starts, k, until, plain):
     """Split legal classes into legal ones of at least k rows; return where each begins in order.
 
     order: int32[m], starts: int64[…], the rows class by class; rows are moved within their class.
     columns: float64[d, n], the points column by column. rank: int32[d, n], the order of each
-    column's values. buckets: int32[n], equal for rows of equal
-    sensitive values, near for near ones. Returns int64[classes + 1].
+    column's values. buckets: int32[n], equal for rows of equal sensitive values, near for near
+    ones. until: rows of a part that is not split further, at most. plain: whether
+    plain cuts are tried. Returns int64[classes + 1].
     """
     widest = 0
     for own in range(starts.size - 1):
@@ -63,14 +73,16 @@ def split(columns, model, rules, rank, buckets, order, starts, k):
     stack = np.empty((2, widest // k + 2), np.int64)
     begins = np.empty(order.size // k + 2, np.int64)
     count = split_within(
-        columns, model, rules, rank, buckets, order, starts, k, scratch, stack, begins
+        columns, model, rules, rank, buckets, order, starts, k, until, plain, scratch, stack, begins
     )
     begins[count] = order.size
     return begins[: count + 1]
 
 
 @kernel(borrows=True)
-def split_within(columns, model, rules, rank, buckets, order, starts, k, scratch, stack, begins):
+def split_within(
+    columns, model, rules, rank, buckets, order, starts, k, until, plain, scratch, stack, begins
+):
     """Split as ``split`` does into ``begins``; return the number of classes."""
     first, end = stack[0], stack[1]
     count, stamp = 0, np.int64(0)
@@ -86,9 +98,9 @@ def split_within(columns, model, rules, rank, buckets, order, starts, k, scratch
             a, b = first[depth], end[depth]
             node = order[a:b]
             found = False
-            if b - a >= 2 * k:
+            if b - a >= 2 * k and b - a > until:
                 found, stamp = best_cut(
-                    columns, model, rules, rank, buckets, node, k, scratch, stamp
+                    columns, model, rules, rank, buckets, node, k, plain, scratch, stamp
                 )
             if not found:
                 begins[count] = a
@@ -102,16 +114,18 @@ def split_within(columns, model, rules, rank, buckets, order, starts, k, scratch
 
 
 @kernel(borrows=True, inlined=True)
-def best_cut(columns, model, rules, rank, buckets, rows, k, scratch, stamp):
+def best_cut(columns, model, rules, rank, buckets, rows, k, plain, scratch, stamp):
     """Mark one side of the legal cut of least loss in ``best``; return whether there is one.
 
     Returns the last stamp too.
     """
     values, parted = scratch.values[: rows.size], scratch.parted[: rows.size]
-    own, seen = scratch.own[: rows.size], scratch.seen
+    own = scratch.own[: rows.size]
     for at in range(rows.size):
         own[at] = buckets[rows[at]]
     pools = different_pools(own)
+    stamp += 1
+    outline(columns, model, rows, scratch, stamp)
     least, found = np.inf, False
     for column in range(columns.shape[0]):
         varied = False
@@ -120,21 +134,19 @@ def best_cut(columns, model, rules, rank, buckets, rows, k, scratch, stamp):
             varied |= values[at] != values[0]
         if not varied:
             continue
-        for pool in range(pools):
+        for pool in range(0 if plain else 1, pools):
             near = mark(values, own, POOLS[pool], scratch)
             if near < k or rows.size - near < k:
                 continue
-            for at in range(rows.size):
-                parted[at] = rows[at]
-            part_rows(parted, scratch.side, scratch.buffer)
+            part_into(rows, scratch.side, near, parted)
             left, right = parted[:near], parted[near:]
             stamp += 1
-            loss = left.size * ncp_below(columns, model, left, least / near, seen, stamp)
+            loss = left.size * ncp_below(columns, model, left, least / near, scratch, stamp)
             if loss >= least - 1e-9:
                 continue
             stamp += 1
             most = (least - loss) / right.size
-            loss += right.size * ncp_below(columns, model, right, most, seen, stamp)
+            loss += right.size * ncp_below(columns, model, right, most, scratch, stamp)
             if loss >= least - 1e-9:
                 continue
             if legal_within(rules, left, scratch.rows) and legal_within(rules, right, scratch.rows):
@@ -142,6 +154,35 @@ def best_cut(columns, model, rules, rank, buckets, rows, k, scratch, stamp):
                 for at in range(rows.size):
                     scratch.best[at] = scratch.side[at]
     return found, stamp
+
+
+@kernel(borrows=True, inlined=True)
+def part_into(rows, side, near, parted):
+    """Write the ``near`` rows marked in ``side``, then the others, order preserved."""
+    left, right = 0, near
+    for at in range(rows.size):
+        parted[left if side[at] else right] = rows[at]
+        left, right = left + side[at], right + 1 - side[at]
+
+
+@kernel(borrows=True)
+def outline(columns, model, rows, scratch, stamp):
+    """Write the ends, the NULLs and the number of codes of a node's rows in each column."""
+    for column in range(columns.shape[0]):
+        low, high, nulls, distinct = np.inf, -np.inf, 0, 0
+        null, is_set = model.null[column], model.kind[column] == SET
+        for row in rows:
+            value = columns[column, row]
+            if value == null:
+                nulls += 1
+            elif is_set:
+                code = int(value)
+                distinct += scratch.seen[column, code] != stamp
+                scratch.seen[column, code] = stamp
+            else:
+                low, high = min(low, value), max(high, value)
+        scratch.low[column], scratch.high[column] = low, high
+        scratch.nulls[column], scratch.distinct[column] = nulls, distinct
 
 
 @kernel(borrows=True)
@@ -223,26 +264,40 @@ def mark_counted(values, low, high, half, counts, side):
             side[at], rest = True, rest - 1
 
 
+STRIDE = 64  # rows between two tests whether all that the node has is seen
+
+
 @kernel(borrows=True, inlined=True)
-def ncp_below(columns, model, rows, most, seen, stamp):
-    """Return the NCP of rows, summed over the columns.
+def ncp_below(columns, model, rows, most, scratch, stamp):
+    """Return the NCP of rows of a node that ``outline`` described, summed over the columns.
 
     Returns any number of at least ``most`` where the NCP is that.
     """
     total = 0.0
     for column in range(columns.shape[0]):
-        low, high, nulls, distinct = np.inf, -np.inf, 0, 0
         null, is_set = model.null[column], model.kind[column] == SET
-        for row in rows:
-            value = columns[column, row]
-            if value == null:
-                nulls += 1
-            elif is_set:
-                code = int(value)
-                distinct += seen[column, code] != stamp
-                seen[column, code] = stamp
-            else:
-                low, high = min(low, value), max(high, value)
+        low, high, nulls, distinct, begin = np.inf, -np.inf, 0, 0, 0
+        while begin < rows.size:
+            end = min(begin + STRIDE, rows.size)
+            for at in range(begin, end):
+                value = columns[column, rows[at]]
+                if value == null:
+                    nulls += 1
+                elif is_set:
+                    code = int(value)
+                    distinct += scratch.seen[column, code] != stamp
+                    scratch.seen[column, code] = stamp
+                else:
+                    low, high = min(low, value), max(high, value)
+            begin = end
+            if 0 < nulls < end:
+                break
+            if scratch.nulls[column] == 0 and (
+                distinct == scratch.distinct[column]
+                if is_set
+                else low == scratch.low[column] and high == scratch.high[column]
+            ):
+                break
         if nulls > 0:
             total += model.weight[column] if nulls < rows.size else 0.0
         elif is_set:

@@ -13,8 +13,9 @@ et al. 1983). Where the release shows means or medians of classes, the loss is t
 them, see ``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by
 a price on what groups fall short of in the cut, and by merging classes and splitting them again
 within buckets of like sensitive values (after Cao et al. 2011, SABRE); then a class may have more
-rows. Annealing follows for 'good' too, with a price on what classes fall short of. In a table of
-at most SMALL rows it follows for 'good' in any case. No row is suppressed, unless
+rows. A large table in which that makes much larger ones is parted within such buckets first.
+Annealing follows for 'good' too, with a price on what classes fall short of. In a table of at most
+SMALL rows it follows for 'good' in any case. No row is suppressed, unless
 ``suppression_limit`` allows it and all rows together then lose less (below).
 """
 
@@ -28,7 +29,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.core.common_parameters import Withdrawn
 from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, param
-from anon_sql.core.running import Workers
+from anon_sql.core.running import Workers, silent
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal, split_classes
@@ -37,7 +38,7 @@ from anon_sql.methods.microaggregation import microaggregate, points_of, sum_of_
 from anon_sql.methods.ordering import JOB, Order, curve_order, cut_order
 from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
 from anon_sql.methods.searching_few import improve_few
-from anon_sql.methods.suppressed_rows import costs_of, dearest, dense, peel, rows_of_share
+from anon_sql.methods.suppressed_rows import costs_of, dearest, fits, loss_of, peel, rows_of_share
 
 TURNS = 4  # partitions that are made besides the first; more gain nothing on Adult
 EQUAL = 1e-6  # losses that differ by less are the same
@@ -159,37 +160,18 @@ def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) ->
     return Suppression(best, lost, before, costly, refused)
 
 
-def loss_of(table: QuasiTable, classes: Classes, workers: Workers) -> float:
-    """Return the sum of |E| * NCP(E); a suppressed row loses every column."""
-    kept = classes >= 0
-    suppressed_loss = int((~kept).sum()) * float(table.model.weight.sum())
-    return total_loss(table.only(kept), dense(classes[kept]), workers) + suppressed_loss
-
-
-def fits(classes: Classes, call: Call[Anonymize]) -> bool:
-    """Return whether the suppressed rows may be a class, and the others be released.
-
-    Rows that are left out of the release must be k, since ``audit`` counts them as a class.
-    """
-    suppressed, limits = np.flatnonzero(classes < 0), call.constraint
-    if not limits.allows(np.flatnonzero(classes >= 0)):
-        return False
-    if call.suppressed_released:
-        return limits.allows(suppressed)
-    rules = limits.rules
-    counted = suppressed if rules is None or not rules.persons else rules.keys[-1][suppressed]
-    return len(np.unique(counted)) >= limits.k
-
-
 HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
 HOPELESS = 5.0  # the same, from which on only cuts into much larger groups are
 LARGER = 4  # times the least rows: the first of those groups
 PRICED = 0  # rows of a group: stands for the cut into groups of k with a price
 TRIED, STRETCHES = 1 << 17, 16  # rows of a large table that tell which cut is best
 ALIKE = 1.25  # times their loss a row: all rows then lose at most
+PART, PARTS = 1 << 15, 32  # least rows of a part of a large table, and about how many parts
+GROUPS = 2  # times the least rows: groups of a part
 PIECE = 1 << 14  # rows that are ordered by themselves, where a search follows
 SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
 LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
+FIRM = 300.0  # the same, of classes that no cut makes legal at little loss
 ROUNDS = 2  # of the search of 'good'
 MOST = (1 << 15, 1 << 8)  # rows of classes that are searched; where values are many, fewer
 PROPOSALS = (6, 32, 1_400_000)  # least and most a row in such a round, and how many it aims at
@@ -309,10 +291,14 @@ def cut(table: QuasiTable, orders: list[Order], k: int, workers: Workers) -> tup
 
 @dataclass(frozen=True)
 class Found:
-    """Legal classes, int32[n], none suppressed, and the sum of |E| * NCP(E)."""
+    """Legal classes, int32[n], none suppressed, and the sum of |E| * NCP(E).
+
+    price: of shortfalls in the search that follows.
+    """
 
     classes: Classes
     lost: float
+    price: float = HIGH
 
 
 def from_price(table: QuasiTable, order: Order, call: Call[Anonymize]) -> Classes:
@@ -324,7 +310,7 @@ def from_cuts(table: QuasiTable, orders: list[Order], call: Call[Anonymize]) -> 
     """Return legal classes from the best cut of the best of some orders, and that order.
 
     Which cut is best, some rows of a large table tell. Where all rows then lose much more than
-    those, cuts into smaller groups are tried too, or every cut if the smallest groups were best.
+    those, every cut is tried, or where groups much larger than k were best, ``part_by_part``.
     """
     k, curve = call.constraint.smallest, orders[0]
     plain, best = cut(table, orders, k, call.workers)
@@ -334,15 +320,39 @@ def from_cuts(table: QuasiTable, orders: list[Order], call: Call[Anonymize]) -> 
     few, few_call, few_best, few_curve = part
     own = cut_into(few, few_call, few_best, k)
     told, size = best_cut(few, few_call, own, few_best, few_curve)
-    found = []
-    for each in (size, size // 2, size // 4) if size >= LARGER * k else (size,):
-        groups = plain if each == k else cut_into(table, call, best, each)
-        found.append(made_legal(table, groups, call, curve))
-        if found[-1].lost / table.rows <= ALIKE * told.lost / few.rows:
-            return found[-1], best
+    groups = plain if size == k else cut_into(table, call, best, size)
+    found = made_legal(table, groups, call, curve)
+    if found.lost / table.rows <= ALIKE * told.lost / few.rows:
+        return found, best
     if size >= LARGER * k:
-        return least(found), best
+        return least([found, part_by_part(table, call, best, curve)]), best
     return best_cut(table, call, plain, best, curve)[0], best
+
+
+def part_by_part(table: QuasiTable, call: Call[Anonymize], best: Order, curve: Order) -> Found:
+    """Return legal classes of a table whose parts, legal ones, are cut and merged by themselves.
+
+    Where rows of rare values need many others, merging takes in half of a large table at last, and
+    uses up what the rules leave free. Cuts within buckets leave it to each part.
+    """
+    rows = max(PART, table.rows // PARTS)
+    whole, threads = np.zeros(table.rows, np.int32), call.workers
+    parts = split_classes(table, whole, call.constraint, threads, rows, plain=False)
+    count = int(parts.max()) + 1
+
+    def classes_of(part: int) -> tuple[npt.NDArray[np.bool_], Classes]:
+        kept = parts == part
+        own, own_call, own_best, own_curve = only(table, call, kept, best, curve)
+        own_call = replace(own_call, workers=Workers(call.function, 1))
+        with silent():
+            groups = cut_into(own, own_call, own_best, GROUPS * call.constraint.smallest)
+            return kept, legal(own, groups, own_call, own_curve)
+
+    classes, first = np.empty(table.rows, np.int32), 0
+    for kept, found in threads.map(classes_of, [(at,) for at in range(count)], [rows] * count):
+        classes[kept] = found + first
+        first += int(found.max()) + 1
+    return Found(classes, total_loss(table, classes, threads), FIRM)
 
 
 def best_cut(
@@ -389,10 +399,17 @@ def stretches(
     kept[best[starts + np.arange(TRIED // STRETCHES)]] = True
     if not call.constraint.allows(np.flatnonzero(kept)):
         return None
+    return only(table, call, kept, best, curve)
+
+
+def only(
+    table: QuasiTable, call: Call[Anonymize], kept: npt.NDArray[np.bool_], best: Order, curve: Order
+) -> tuple[QuasiTable, Call[Anonymize], Order, Order]:
+    """Return some rows of a table, their call and their orders."""
     place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
-    few_best, few_curve = (place[order[kept[order]]] for order in (best, curve))
+    own_best, own_curve = (place[order[kept[order]]] for order in (best, curve))
     own = replace(call, constraint=call.constraint.only(kept))
-    return table.only(kept), own, few_best, few_curve
+    return table.only(kept), own, own_best, own_curve
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:
@@ -438,7 +455,7 @@ def polished(table: QuasiTable, start: Found, call: Call[Anonymize]) -> Classes:
         workers=call.workers,
         rounds=ROUNDS,
         rules=call.constraint.rules,
-        price=HIGH,
+        price=start.price,
         most=widest(start.classes, call),
         lost=start.lost,
         effort=(int(row),),

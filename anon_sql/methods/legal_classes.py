@@ -113,6 +113,7 @@ def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.N
 
 
 JOB = 1 << 14  # rows in a job
+WIDE, PARTS = 1 << 16, 8  # rows of a class whose parts become jobs, of an eighth of it at most
 FEW = 1 << 16  # buckets that may be counted, however few the rows
 
 
@@ -121,36 +122,68 @@ def split_classes(
     classes: npt.NDArray[np.int32],
     constraint: Constraint,
     workers: Workers,
+    until: int = 0,
+    plain: bool = True,
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] of smaller legal classes.
 
-    classes: int32[n], legal, from 0 without gaps.
+    classes: int32[n], legal, from 0 without gaps. until: rows of a class that is not split further,
+    at most. plain: whether cuts are tried that do not go by buckets.
     """
     rules = constraint.rules
     assert rules is not None
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     rank, buckets = table.ranks, buckets_of(constraint)
 
-    def parts_of(first: int, end: int) -> npt.NDArray[np.int64]:
+    def parts_of(edges: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
         """Split some classes, whose rows are copied, since each is visited many times."""
-        rows, inner = order[starts[first] : starts[end]], starts[first : end + 1] - starts[first]
+        first, end = int(edges[0]), int(edges[-1])
+        rows = order[first:end]
         columns, ranks = (
             np.ascontiguousarray(np.take(each, rows, axis=0).T) for each in (table.points, rank)
         )
         own = rules._replace(keys=np.take(rules.keys, rows, axis=1))
         local = np.arange(len(rows), dtype=np.int32)
         begins: npt.NDArray[np.int64] = kernels.splitting.split(
-            columns, table.model, own, ranks, buckets[rows], local, inner, constraint.smallest
+            columns,
+            table.model,
+            own,
+            ranks,
+            buckets[rows],
+            local,
+            edges - first,
+            constraint.smallest,
+            most,
+            plain,
         )
-        order[starts[first] : starts[end]] = rows[local]
-        return begins
+        order[first:end] = rows[local]
+        return begins + first
 
-    jobs = blocks_of(starts, JOB)
-    found = workers.map(parts_of, jobs, [int(starts[b] - starts[a]) for a, b in jobs])
-    sizes = np.concatenate([np.diff(begins) for begins in found])
+    blocks, found = blocks_around(starts, WIDE), [starts]
+    while blocks:
+        blocks.sort(key=lambda edges: int(edges[0] - edges[-1]))  # the longest first
+        rows = [int(edges[-1] - edges[0]) for edges in blocks]
+        wide = [len(edges) == 2 and m > WIDE for edges, m in zip(blocks, rows, strict=True)]
+        most = [max(m // PARTS, until) if w else until for w, m in zip(wide, rows, strict=True)]
+        parts = workers.map(parts_of, list(zip(blocks, most, strict=True)), rows)
+        blocks = []
+        for edges, limit in zip(parts, most, strict=True):
+            found.append(edges)
+            if limit > until:
+                more = blocks_around(edges, min(limit, WIDE))
+                blocks += [each for each in more if np.diff(each).max() <= limit]
+    sizes = np.diff(np.unique(np.concatenate(found)))
     smaller = np.empty_like(classes)
     smaller[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     return smaller
+
+
+def blocks_around(edges: npt.NDArray[np.int64], most: int) -> list[npt.NDArray[np.int64]]:
+    """Return where classes begin, block by block; one of more than ``most`` rows is by itself."""
+    wide = np.flatnonzero(np.diff(edges) > most)
+    firsts = [a for a, _ in blocks_of(edges - edges[0], JOB)]
+    cuts = np.unique([*firsts, *wide, *(wide + 1), len(edges) - 1])
+    return [edges[a : b + 1] for a, b in pairwise(cuts.tolist())]
 
 
 def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:

@@ -9,7 +9,7 @@ from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 from anon_sql.methods.method import Call
-from anon_sql.methods.searching import losses_of
+from anon_sql.methods.searching import losses_of, total_loss
 from anon_sql.privacy.constraint import Constraint
 
 JOB = 1 << 24  # comparisons of two classes in a job
@@ -206,3 +206,25 @@ def costs_of(table: QuasiTable, classes: Classes, workers: Workers) -> Costs:
     ):
         costs[part] = np.round(found, EXACT)
     return costs
+
+
+def loss_of(table: QuasiTable, classes: Classes, workers: Workers) -> float:
+    """Return the sum of |E| * NCP(E); a suppressed row loses every column."""
+    kept = classes >= 0
+    suppressed_loss = int((~kept).sum()) * float(table.model.weight.sum())
+    return total_loss(table.only(kept), dense(classes[kept]), workers) + suppressed_loss
+
+
+def fits(classes: Classes, call: Call[Any]) -> bool:
+    """Return whether the suppressed rows may be a class, and the others be released.
+
+    Rows that are left out of the release must be k, since ``audit`` counts them as a class.
+    """
+    suppressed, limits = np.flatnonzero(classes < 0), call.constraint
+    if not limits.allows(np.flatnonzero(classes >= 0)):
+        return False
+    if call.suppressed_released:
+        return limits.allows(suppressed)
+    rules = limits.rules
+    counted = suppressed if rules is None or not rules.persons else rules.keys[-1][suppressed]
+    return len(np.unique(counted)) >= limits.k

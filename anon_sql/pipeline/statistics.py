@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from anon_sql.core.common_parameters import WITHDRAWN, InSeries
 from anon_sql.core.parameters import declare
-from anon_sql.methods.anonymize import loss_of
 from anon_sql.methods.full_domain import lattice_nodes
 from anon_sql.methods.gower import ranges
 from anon_sql.methods.outliers import cof_score
+from anon_sql.methods.suppressed_rows import loss_of
 from anon_sql.pipeline.compute import labelled
 from anon_sql.pipeline.partition import (
     Prepared,

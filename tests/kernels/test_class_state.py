@@ -62,6 +62,14 @@ def rows_of(state, at):
     return state.members[at, : state.size[at]].tolist()
 
 
+def twin_ends(state, at, column):
+    """Return the two smallest and the two largest numbers of a class; infinite where none is."""
+    values = state.points[rows_of(state, at), column]
+    known = sorted(values[values != state.model.null[column]])
+    low, high = [*known, np.inf, np.inf], [-np.inf, -np.inf, *known]
+    return [low[0], low[1], high[-1], high[-2]]
+
+
 @pytest.mark.parametrize(("seed", "nulls"), [(1, 0.0), (2, 0.1), (3, 0.5), (4, 1.0)])
 def test_every_exchange_changes_the_loss_as_counted_anew(seed, nulls):
     points, model = every_kind(60, seed, nulls)
@@ -88,6 +96,8 @@ def test_every_exchange_changes_the_loss_as_counted_anew(seed, nulls):
             assert found == pytest.approx(twin_ncp(points, model, rows_of(state, at)), abs=1e-12)
             assert found == pytest.approx(ncp_with(state, at, -1, -1), abs=1e-12)
             assert all(state.home[mine] == at for mine in rows_of(state, at))
+            for column in np.flatnonzero(state.model.kind != SET):
+                assert state.ends[at, column].tolist() == twin_ends(state, at, column)
     assert sorted(row for at in range(12) for row in rows_of(state, at)) == list(range(60))
 
 

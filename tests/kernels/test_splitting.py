@@ -15,6 +15,7 @@ from anon_sql.kernels.splitting import (
     mark,
     mark_counted,
     ncp_below,
+    outline,
     split,
     split_scratch,
 )
@@ -50,7 +51,7 @@ def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     rules, model, rank, buckets = prepared(rows, how, points)
     order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
     assume(shortfalls(rules, order, starts)[0] == 0)
-    begins = split(points.T.copy(), model, rules, rank, buckets, order, starts, how["k"])
+    begins = split(points.T.copy(), model, rules, rank, buckets, order, starts, how["k"], 0, True)
     assert sorted(order.tolist()) == list(range(len(rows)))
     assert begins[0] == 0
     assert begins[-1] == len(rows)
@@ -61,18 +62,48 @@ def test_parts_of_a_legal_class_are_legal_and_lose_no_more(table):
     assert lost <= len(rows) * ncp(KINDS, model, points) + 1e-9
 
 
+@examples(200)
+@given(tables(), st.integers(0, 12), st.booleans())
+def test_what_is_split_in_two_rounds_is_what_is_split_in_one(table, until, plain):
+    rows, how, points = table
+    rules, model, rank, buckets = prepared(rows, how, points)
+    order, starts = hashing.group(np.zeros(len(rows), np.int32), 1)
+    assume(shortfalls(rules, order, starts)[0] == 0)
+    given, k = (points.T.copy(), model, rules, rank, buckets), how["k"]
+    later = order.copy()
+    begins = split(*given, order, starts, k, 0, plain)
+    first = split(*given, later, starts, k, until, plain)
+    again = split(*given, later, first, k, 0, plain)
+    assert set(first) <= set(again)
+    assert (begins == again).all()
+    assert (order == later).all()
+
+
 @examples(100)
 @given(tables())
-def test_loss_of_rows(table):
+def test_loss_of_rows_of_a_node(table):
     rows, how, points = table
     _, model, _, _ = prepared(rows, how, points)
-    seen = np.full((3, 20), -1)
-    stamps = count()
-    for part in [np.arange(len(rows)), np.arange(len(rows) // 2 + 1)]:
+    stamps, columns = count(), points.T.copy()
+    scratch, node = split_scratch(len(rows), 3, 20), np.arange(len(rows))
+    outline(columns, model, node, scratch, next(stamps))
+    for part in [node, node[: len(rows) // 2 + 1], node[::-1][:3]]:
         lost = ncp(KINDS, model, points[part])
         for most in (np.inf, 0.0, lost / 2, lost + 1e-6):
-            found = ncp_below(points.T.copy(), model, part, most, seen, next(stamps))
+            found = ncp_below(columns, model, part, most, scratch, next(stamps))
             assert found >= most if lost >= most else found == pytest.approx(lost)
+
+
+def test_loss_of_many_rows_that_hold_all_that_their_node_holds():
+    rng = np.random.default_rng(0)
+    points = np.array([[rng.choice(VALUES[kind]) for kind in KINDS] for _ in range(500)])
+    points[rng.random(500) < 0.5, 0] = 0.0
+    model, columns, scratch = model_of(KINDS, points), points.T.copy(), split_scratch(500, 3, 20)
+    node, stamps = np.arange(500), count()
+    outline(columns, model, node, scratch, next(stamps))
+    for part in (node[:400], node[100:], node[:70], np.flatnonzero(points[:, 0] == 0.0)):
+        found = ncp_below(columns, model, part, np.inf, scratch, next(stamps))
+        assert found == pytest.approx(ncp(KINDS, model, points[part]))
 
 
 @examples(200)

@@ -7,7 +7,7 @@ import pytest
 from anon_sql.core import running
 from anon_sql.core.running import Workers
 from anon_sql.methods import legal_classes
-from anon_sql.methods.legal_classes import merge_until_legal, mixed, protect
+from anon_sql.methods.legal_classes import merge_until_legal, mixed, protect, split_classes
 from anon_sql.methods.searching import total_loss
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 from anon_sql.privacy.l_diversity import LDiversity
@@ -55,6 +55,20 @@ def test_legal_and_no_dearer_than_merging_alone(seed):
     lost = [total_loss(part, ids[kept], WORKERS) for ids in (found, merged)]
     assert lost[0] <= lost[1] + 1e-9
     assert found.max() > merged.max()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_wide_class_is_split_part_by_part_as_at_once(monkeypatch, threads):
+    table, _, asked = prepared(7, 3000)
+    classes = (np.arange(3000) >= 200).astype(np.int32) + (np.arange(3000) >= 2900)
+    whole = split_classes(table, classes, asked, WORKERS)
+    assert np.bincount(whole).max() < 60
+    monkeypatch.setattr(running, "FEW", 0)
+    monkeypatch.setattr(legal_classes, "JOB", 150)
+    for wide in (50, 150, 1000):
+        monkeypatch.setattr(legal_classes, "WIDE", wide)
+        parts = split_classes(table, classes, asked, Workers("anonymize", threads))
+        assert (parts == whole).all()
 
 
 def test_without_rules_nothing_changes():

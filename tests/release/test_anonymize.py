@@ -405,6 +405,45 @@ def test_even_classes_keep_the_order_of_classes():
 
 
 @pytest.mark.quick
+def test_large_tables_with_rare_values_are_released_part_by_part(con, monkeypatch):
+    """Each share is counted from labels alone; the release is equal for any number of threads."""
+    datasets.adult(con, 6000, table="made", roles=False)
+    value = "CASE WHEN hash(rowid) % 1000 < 3 THEN 'rare' ELSE (hash(rowid) % 7)::VARCHAR END"
+    con.execute(f"CREATE TABLE rare AS SELECT * REPLACE ({value} AS income) FROM made")
+    real, best_cut, called, released = anonymize.part_by_part, anonymize.best_cut, [], []
+
+    def large_groups(*given):
+        return best_cut(*given)[0], anonymize.LARGER * 5
+
+    def part_by_part(table, *rest):
+        found = real(table, *rest)
+        called.append((table.rows, len(set(found.classes.tolist()))))
+        return found
+
+    for name, other in {"TRIED": 2048, "PART": 700, "ALIKE": 0.0, "best_cut": large_groups}.items():
+        monkeypatch.setattr(anonymize, name, other)
+    monkeypatch.setattr(anonymize, "part_by_part", part_by_part)
+    for threads in (1, 2):
+        con.execute(f"SET threads = {threads}")
+        call = f"anonymize('rare', k := 5, beta := 1, qids := {QUASI}, sensitive := 'income')"
+        released.append(con.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {call}").fetchall())
+    assert released[0] == released[1]
+    (first, second) = called
+    assert first == second
+    assert first[0] == 6000
+    assert first[1] > 8
+    shares = dict(con.execute("SELECT income, count(*) / 6000 FROM rare GROUP BY 1").fetchall())
+    con.execute(f"CREATE TABLE released AS FROM {call}")
+    found = con.execute(f"SELECT list(income) FROM released GROUP BY {', '.join(QUASI)}").fetchall()
+    assert sum(len(values) for (values,) in found) == 6000
+    for (values,) in found:
+        assert len(values) >= 5
+        for value in set(values):
+            p = shares[value]
+            assert values.count(value) / len(values) <= p * (1 + min(1, -np.log(p))) + 1e-9
+
+
+@pytest.mark.quick
 def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
     """Three in four rows have one value, most of what classes may have; counted from labels alone.
 
