@@ -79,7 +79,7 @@ def record() -> dict[str, Any]:
     kernels: list[Any] = []
     found: dict[str, list[int]] = {}
     context = get_context("forkserver")
-    context.set_forkserver_preload(["tests.first_calls", "numba.np.arraymath"])  # imported once
+    context.set_forkserver_preload(["anon_sql.apps.cli.compile", "numba.np.arraymath"])  # once
     with context.Pool(1, maxtasksperchild=1) as pool:
         for name, roots in zip(calls(), pool.map(recorded, calls().values(), 1), strict=True):
             kernels += [each for each in roots if each not in kernels]
