@@ -13,7 +13,7 @@ import anon_sql
 from tests import drawing  # noqa: F401 - registers the profiles of hypothesis
 from tests.reused import Database, commands
 
-GROUPS = {"quick", "slow", "oldest"}  # of ./test and .ci/run
+GROUPS = {"quick", "slow", "long", "oldest"}  # of ./test and .ci/run
 ONE_PROCESS = {"hosts/spark"}  # folders whose files share what takes long to start
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUASI = [

@@ -55,7 +55,7 @@ def test_text_is_numbered_in_the_order_of_its_appearance():
     assert plain_mondrian.numbered([words])[:, 0].tolist() == [0, 1, 0, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_plain_mondrian_has_the_loss_of_the_program_that_it_imitates(shared_data):
     import plain_mondrian
 

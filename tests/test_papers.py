@@ -10,7 +10,7 @@ import pytest
 
 from anon_sql import datasets
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "examples" / "papers"

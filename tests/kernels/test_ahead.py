@@ -119,7 +119,7 @@ def test_the_process_ends_with_the_call_even_if_that_fails(monkeypatch):
     assert not os.path.exists(str(failed.value))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @needs_two
 def test_the_release_is_the_same(tmp_path):
     """With an empty cache, in both ways; the second process has compiled something."""

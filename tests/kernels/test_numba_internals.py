@@ -288,7 +288,7 @@ def released(con):
     return rows
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @private
 @pytest.mark.parametrize("part", PARTS)
 def test_a_release_is_the_same_without_the_part(tmp_path, released, part):
@@ -296,12 +296,12 @@ def test_a_release_is_the_same_without_the_part(tmp_path, released, part):
     assert found == [[part], 1 if part == "LOCKS" else 2, released]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_release_is_the_same_in_all_plain_ways(tmp_path, released):
     assert run(tmp_path, RELEASE, ANON_SQL_PLAIN_NUMBA="1") == [PARTS, 1, released]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_kernels_are_compiled_in_one_process_and_nothing_is_recorded(tmp_path):
     """A call that takes no kernels: what it takes is in other tests."""
     code = """

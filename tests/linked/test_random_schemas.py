@@ -63,7 +63,6 @@ def settings_of(seed):
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("block", range(2))
 def test_random_schemas(block):
     with anon_sql.connect() as con:
@@ -74,7 +73,7 @@ def test_random_schemas(block):
         assert released
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("block", range(2))
 def test_many_random_schemas(block):
     with anon_sql.connect() as con:
@@ -83,7 +82,7 @@ def test_many_random_schemas(block):
             check(con, RandomSchema(seed), settings_of(seed))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
 def test_counts_to_300(seed):
     with anon_sql.connect() as con:

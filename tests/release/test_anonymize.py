@@ -32,9 +32,9 @@ LOSS = {
 
 
 def few(*cases, first):
-    """The cases, all but the first few of them slow."""
+    """The cases, all but the first few of them long."""
     return [
-        pytest.param(*case, marks=[pytest.mark.slow] * (at >= first))
+        pytest.param(*case, marks=[pytest.mark.long] * (at >= first))
         for at, case in enumerate(cases)
     ]
 
@@ -63,7 +63,7 @@ def test_loss_on_adult(adult, columns, effort, part):
     assert found == pytest.approx(LOSS[columns, effort, part], rel=0.02)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_least_loss_by_hierarchies_on_adult(adult, shared_data):
     files = f"{shared_data}/hierarchies/adult/*.csv"
     adult.execute(f"CREATE TABLE h AS FROM read_hierarchies('{files}') WHERE attribute <> 'age'")
@@ -217,7 +217,7 @@ def test_best_loses_no_more_than_good_and_is_the_same_again(people):
     assert fingerprint(people, call) == fingerprint(people, call)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("columns", "k", "rounds", "limit"), [("mixed", 10, 5, 0.0385), ("numeric", 100, 10, 0.0625)]
 )
@@ -319,7 +319,7 @@ ASKED = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize(("rows", "k"), few((40, 3), (120, 10), (40, 10), (200, 3), first=2))
 def test_no_method_loses_less_on_a_small_table(con, rows, asked, k):

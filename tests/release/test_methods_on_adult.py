@@ -53,7 +53,7 @@ def con(shared_data):
     [
         pytest.param(
             *(*call, k),
-            marks=[pytest.mark.slow] * ((call[0], k) in SLOW or call in SLOW_CALLS),
+            marks=[pytest.mark.long] * ((call[0], k) in SLOW or call in SLOW_CALLS),
         )
         for call, losses in LOSS.items()
         for k in losses

@@ -23,7 +23,7 @@ RATES = {  # even and uneven
         {"a": Fraction(6, 10), "b": Fraction(3, 10), "c": Fraction(1, 10)},
     ],
 }
-slow = pytest.mark.slow
+long = pytest.mark.long
 
 
 def codes_of(values):
@@ -127,9 +127,9 @@ def max_posterior(worlds, members, kind, rates):
     ("persons", "values", "l"),
     [
         (4, 3, 2),
-        *(pytest.param(5, 3, least, marks=slow) for least in (2, 3)),
-        *(pytest.param(6, 3, least, marks=slow) for least in (2, 3)),
-        pytest.param(7, 2, 2, marks=slow),
+        *(pytest.param(5, 3, least, marks=long) for least in (2, 3)),
+        *(pytest.param(6, 3, least, marks=long) for least in (2, 3)),
+        pytest.param(7, 2, 2, marks=long),
     ],
 )
 def test_one_release(persons, values, l):  # noqa: E741
@@ -139,7 +139,7 @@ def test_one_release(persons, values, l):  # noqa: E741
 
 @pytest.mark.parametrize(
     ("first", "later", "l"),
-    [(3, 2, 2), (2, 3, 2), (3, 2, 3), *(pytest.param(3, 3, n, marks=slow) for n in (2, 3))],
+    [(3, 2, 2), (2, 3, 2), (3, 2, 3), *(pytest.param(3, 3, n, marks=long) for n in (2, 3))],
 )
 def test_who_waits_and_comes_again(first, later, l):  # noqa: E741
     found = largest([(first, (), ()), (later, (), ())], 3, l)
@@ -159,9 +159,9 @@ def test_nothing_is_promised_to_who_has_waited():
         ([(2, (), ()), (2, (0,), ())], 2),
         ([(3, (), ()), (1, (0,), ()), (0, (1,), (0,))], 2),
         ([(3, (), ()), (1, (0, 1), ()), (0, (2,), (0, 1))], 3),  # a cohort ends, members return
-        pytest.param([(4, (), ()), (1, (0,), ()), (0, (1,), (0,))], 2, marks=slow),
-        pytest.param([(3, (), ()), (2, (0, 1, 2), ()), (0, (), (0, 1, 2))], 3, marks=slow),
-        pytest.param([(3, (), ()), (2, (0,), ()), (0, (3,), (0,))], 3, marks=slow),
+        pytest.param([(4, (), ()), (1, (0,), ()), (0, (1,), (0,))], 2, marks=long),
+        pytest.param([(3, (), ()), (2, (0, 1, 2), ()), (0, (), (0, 1, 2))], 3, marks=long),
+        pytest.param([(3, (), ()), (2, (0,), ()), (0, (3,), (0,))], 3, marks=long),
     ],
 )
 def test_leavers_and_who_comes_back_with_a_kept_column(steps, l):  # noqa: E741
@@ -169,7 +169,7 @@ def test_leavers_and_who_comes_back_with_a_kept_column(steps, l):  # noqa: E741
     assert [arrived for arrived, _ in found] == [Fraction(1, l)] * 2
 
 
-@slow
+@long
 @pytest.mark.parametrize(
     ("steps", "l"),
     [
@@ -183,7 +183,7 @@ def test_six_persons_who_leave_and_come_back(steps, l):  # noqa: E741
 
 
 @pytest.mark.parametrize(
-    ("persons", "l"), [(5, 2), *(pytest.param(6, least, marks=slow) for least in (2, 3))]
+    ("persons", "l"), [(5, 2), *(pytest.param(6, least, marks=long) for least in (2, 3))]
 )
 def test_leaves_that_are_halved_by_their_own_counts(persons, l):  # noqa: E741
     """The attacker knows the leaves, too. Whether they are halved depends on the world."""
@@ -223,7 +223,7 @@ def test_a_known_order_would_tell():
     assert [max_posterior(worlds, members, 0, rates) for rates in RATES[3]] == [1, 1]
 
 
-@slow
+@long
 def test_leaves_that_are_halved_where_both_halves_are_sound_would_tell():
     """The control: whether a leaf is halved must not depend on what the halves look like."""
     worlds, members = defaultdict(Counter), {}

@@ -13,7 +13,7 @@ import pytest
 
 from anon_sql.kernels.numba_internals import UNKEPT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 KERNEL = """
 from anon_sql.kernels.kernel import kernel

@@ -13,7 +13,7 @@ import anon_sql
 from anon_sql.hosts.duckdb.sql_files import folder
 from anon_sql.kernels.numba_internals import UNKEPT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 RELEASED = """
 import json

@@ -12,7 +12,7 @@ import pytest
 import anon_sql
 from tests.apps.dbt import environment as dbt_environment
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 QUASI = "age, education_num, marital_status, sex"
 STAGES = {  # name: the stage before it, and the arguments of its build
