@@ -99,6 +99,7 @@ def occurring(values: pa.Array) -> pa.Array:
             [occurring(each) for each in values.flatten()], fields=fields, mask=missing
         )
     if pa.types.is_map(kind):
+        values = values.take(pa.array(np.arange(len(values))))  # one that is NULL has no entries
         ends = integers(values.offsets)
         inner = [each[ends[0] : ends[-1]] for each in (values.keys, values.items)]
         starts = pa.array(ends - ends[0], mask=np.append(integers(missing).astype(np.bool_), False))
@@ -121,12 +122,14 @@ def _holds_dictionary(kind: pa.DataType) -> bool:
 
 
 def is_misread(kind: pa.DataType) -> bool:
-    """Return whether a dictionary is within a list of fixed size or a union of a type.
+    """Return whether a type has a dictionary within lists of fixed size, runs or unions.
 
-    DuckDB takes the codes in such a list for texts, and may read memory that is not theirs.
+    DuckDB takes its codes there for the values, in such lists for texts, whose memory is another.
     """
     if isinstance(kind, pa.BaseExtensionType):
         return is_misread(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind):
+        return _holds_dictionary(kind.value_type)
     if pa.types.is_union(kind) or pa.types.is_fixed_size_list(kind):
         return _holds_dictionary(kind)
     return any(is_misread(kind.field(at).type) for at in range(kind.num_fields))

@@ -136,11 +136,17 @@ def within(shape, values):
         "list of structs": lambda: pa.ListArray.from_arrays(
             ends, pa.StructArray.from_arrays([values], ["a"])
         ),
+        "map in a struct": lambda: pa.StructArray.from_arrays(
+            [pa.MapArray.from_arrays(range(61), keys, values)],
+            ["a"],
+            mask=pa.array([i % 30 == 29 for i in range(60)]),
+        ),
         "fixed size": lambda: pa.FixedSizeListArray.from_arrays(values, 1),
     }[shape]()
 
 
 SHAPES = ["list", "large list", "list view", "struct", "map", "keys of a map", "list of structs"]
+SHAPES.append("map in a struct")
 
 
 def without_gone(shape):
@@ -199,11 +205,13 @@ def test_categories_that_duckdb_misreads_are_refused():
     names = pa.array(["a"] * len(given)).dictionary_encode()
     union = pa.UnionArray.from_sparse(pa.array([0] * len(given), pa.int8()), [names])
     listed = pa.table({"age": given["age"], "name": union})
-    for rows in (given, given.to_pandas(types_mapper=pd.ArrowDtype), polars, listed):
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([len(given)], pa.int32()), names[:1])
+    encoded = pa.table({"age": given["age"], "name": runs})
+    for rows in (given, given.to_pandas(types_mapper=pd.ArrowDtype), polars, listed, encoded):
         with pytest.raises(AnonError) as raised:
             frames.anonymize(rows, k=4, qids="age", keep="name")
         assert str(raised.value).startswith(
-            "anonymize: lists of fixed size and unions must hold no categories, got name of type "
+            "anonymize: lists of fixed size, runs and unions must hold no categories, got name of type "
         )
         with pytest.raises(AnonError, match="must hold no categories"):
             frames.audit(rows, rows, k=4, qids="age", keep="name")

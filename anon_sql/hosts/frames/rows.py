@@ -108,7 +108,7 @@ def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection)
     if misread := [each for each in table.schema if is_misread(each.type)]:
         raise AnonError(
             function,
-            "lists of fixed size and unions must hold no categories",
+            "lists of fixed size, runs and unions must hold no categories",
             ", ".join(f"{listed([each.name])} of type {each.type}" for each in misread),
             "cast them to text or drop the column",
         )
