@@ -1,9 +1,9 @@
 """Split legal classes by cuts that preserve the distribution of sensitive values.
 
 Rows are grouped into buckets of like sensitive values, and each bucket is cut at its own median of
-one column, so that both sides hold nearly the same values as their node. A plain cut is tried as
-well; of all cuts whose sides are legal the one of least loss is made. Source: this project, after
-LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011 (SABRE).
+one column, so that both sides hold nearly the same values as their node. Plain cuts are tried as
+well, where asked; of all cuts whose sides are legal the one of least loss is made. Source: this
+project, after LeFevre et al. 2006 (Mondrian) and the buckets of Cao et al. 2011 (SABRE).
 """
 
 from typing import Any, NamedTuple
@@ -63,8 +63,8 @@ def split(columns, model, rules, rank, buckets, order, starts, k, until, plain):
     order: int32[m], starts: int64[…], the rows class by class; rows are moved within their class.
     columns: float64[d, n], the points column by column. rank: int32[d, n], the order of each
     column's values. buckets: int32[n], equal for rows of equal sensitive values, near for near
-    ones. until: rows of a part that is not split further, at most. plain: whether
-    plain cuts are tried. Returns int64[classes + 1].
+    ones. until: rows of a part that is not split further, at most. plain: whether plain cuts are
+    tried. Returns int64[classes + 1].
     """
     widest = 0
     for own in range(starts.size - 1):

@@ -13,14 +13,15 @@ et al. 1983). Where the release shows means or medians of classes, the loss is t
 them, see ``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by
 a price on what groups fall short of in the cut, and by merging classes and splitting them again
 within buckets of like sensitive values (after Cao et al. 2011, SABRE); then a class may have more
-rows. A large table in which that makes much larger ones is parted within such buckets first.
-Annealing follows for 'good' too, with a price on what classes fall short of. In a table of at most
-SMALL rows it follows for 'good' in any case. No row is suppressed, unless
+rows. A large table that then loses much more than its sample is also parted within such buckets,
+and each part made legal by itself. Annealing follows for 'good' too, with a price on what classes
+fall short of, and in a table of at most SMALL rows in any case. No row is suppressed, unless
 ``suppression_limit`` allows it and all rows together then lose less (below).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -244,14 +245,17 @@ def partitioned(
     if is_small(table, call):
         few = improve_few(table, cut_into(table, call, best, PRICED), k, call.workers)
         starts.append(made_legal(table, few, call, order))
-    ends = [made_legal(table, polished(table, start, call), call, order) for start in starts]
+    ends = [
+        replace(made_legal(table, polished(table, start, call), call, order), price=start.price)
+        for start in starts
+    ]
     found = least([*starts, *ends])
     if effort == "best":
         first = cut_into(table, call, best, PRICED)
         before = search(table, first, call, started, 0.5, LOW)
         found = least([found, made_legal(table, before, call, order)])
         most = widest(found.classes, call)
-        after = search(table, found.classes, call, started, 1.0, HIGH, most)
+        after = search(table, found.classes, call, started, 1.0, found.price, most)
         found = least([found, made_legal(table, after, call, order)])
     return found.classes, best
 
@@ -335,23 +339,32 @@ def part_by_part(table: QuasiTable, call: Call[Anonymize], best: Order, curve: O
     Where rows of rare values need many others, merging takes in half of a large table at last, and
     uses up what the rules leave free. Cuts within buckets leave it to each part.
     """
-    rows = max(PART, table.rows // PARTS)
-    whole, threads = np.zeros(table.rows, np.int32), call.workers
+    size, threads = GROUPS * call.constraint.smallest, call.workers
+    whole, rows = np.zeros(table.rows, np.int32), max(PART, table.rows // PARTS)
     parts = split_classes(table, whole, call.constraint, threads, rows, plain=False)
     count = int(parts.max()) + 1
+    if count == 1:
+        return made_legal(table, cut_into(table, call, best, size), call, curve)
+    order, starts = kernels.hashing.group(parts, count)
+    place = np.empty(table.rows, np.int32)  # of each row in its part
+    place[order] = np.arange(table.rows) - np.repeat(starts[:-1], np.diff(starts))
+    own_best, own_curve = (
+        place[each[kernels.hashing.group(parts[each], count)[0]]] for each in (best, curve)
+    )
 
-    def classes_of(part: int) -> tuple[npt.NDArray[np.bool_], Classes]:
-        kept = parts == part
-        own, own_call, own_best, own_curve = only(table, call, kept, best, curve)
-        own_call = replace(own_call, workers=Workers(call.function, 1))
+    def classes_of(first: int, end: int) -> Classes:
+        own = table.only(order[first:end])
+        limits = call.constraint.only(order[first:end])
+        own_call = replace(call, constraint=limits, workers=Workers(call.function, 1))
         with silent():
-            groups = cut_into(own, own_call, own_best, GROUPS * call.constraint.smallest)
-            return kept, legal(own, groups, own_call, own_curve)
+            groups = cut_into(own, own_call, own_best[first:end], size)
+            return legal(own, groups, own_call, own_curve[first:end])
 
-    classes, first = np.empty(table.rows, np.int32), 0
-    for kept, found in threads.map(classes_of, [(at,) for at in range(count)], [rows] * count):
-        classes[kept] = found + first
-        first += int(found.max()) + 1
+    classes, used, jobs = np.empty(table.rows, np.int32), 0, list(pairwise(starts.tolist()))
+    made = threads.map(classes_of, jobs, np.diff(starts).tolist())
+    for (first, end), found in zip(jobs, made, strict=True):
+        classes[order[first:end]] = found + np.int32(used)
+        used += int(found.max()) + 1
     return Found(classes, total_loss(table, classes, threads), FIRM)
 
 
@@ -399,17 +412,10 @@ def stretches(
     kept[best[starts + np.arange(TRIED // STRETCHES)]] = True
     if not call.constraint.allows(np.flatnonzero(kept)):
         return None
-    return only(table, call, kept, best, curve)
-
-
-def only(
-    table: QuasiTable, call: Call[Anonymize], kept: npt.NDArray[np.bool_], best: Order, curve: Order
-) -> tuple[QuasiTable, Call[Anonymize], Order, Order]:
-    """Return some rows of a table, their call and their orders."""
     place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
-    own_best, own_curve = (place[order[kept[order]]] for order in (best, curve))
+    few_best, few_curve = (place[order[kept[order]]] for order in (best, curve))
     own = replace(call, constraint=call.constraint.only(kept))
-    return table.only(kept), own, own_best, own_curve
+    return table.only(kept), own, few_best, few_curve
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:
