@@ -623,7 +623,7 @@ def top_down(
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
-    whose loss grows less. The time grows with the square of the number of classes.
+    whose loss grows less. At worst the time grows with the square of the number of classes.
 
     As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.

@@ -150,6 +150,15 @@ def read(function: str, path: Path) -> dict[str, Any]:
     return found
 
 
+def require_hierarchy(
+    function: str, written: Mapping[str, Any], given: object, hint: str = "pass --hierarchy"
+) -> None:
+    """Raise AnonError if a release was made with hierarchies and labels are compared without."""
+    if written["parameters"]["hierarchy"] and not given:
+        rule = "a release made with a hierarchy needs it again"
+        raise AnonError(function, rule, "none", hint)
+
+
 def entries(folder: Path) -> dict[str, bool]:
     """Return the path of each entry below a folder, and whether it is a regular file.
 

@@ -1,5 +1,5 @@
 -- A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
--- whose loss grows less. The time grows with the square of the number of classes.
+-- whose loss grows less. At worst the time grows with the square of the number of classes.
 --
 -- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
 --   seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.

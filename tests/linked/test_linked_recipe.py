@@ -171,6 +171,13 @@ def test_a_report_compares_labels_of_a_hierarchy_with_the_raw_values(folder):
     assert (
         said == "report: a release made with a hierarchy needs it again, got none; pass --hierarchy"
     )
+    both = refused("report", recipe, f"{folder}/out/", "-o", folder / "x.html", *given[1:])
+    assert both.startswith(
+        "report: a recipe must come without --hierarchy, because it names its own"
+    )
+    none = (folder / "no.duckdb", f"{folder}/out/", *given[1:])
+    missing = refused("report", *none, "-o", folder / "x.html")
+    assert missing.startswith("report: RAW must be a file"), missing
     with anon_sql.connect(str(raw)) as con:  # planted: wards of which the labels know nothing
         wards = con.execute("SELECT DISTINCT ward FROM visit ORDER BY ward").fetchall()
         con.execute("UPDATE visit SET ward = ? WHERE ward = ?", [*wards[0], *wards[1]])

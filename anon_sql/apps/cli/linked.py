@@ -278,16 +278,18 @@ def checks_of(
     recipe: LinkedRecipe | None = None,
     *,
     function: str = "verify",
+    called: str = "--raw",
 ) -> Iterator[tuple[str, bool | None, str]]:
     """Yield what was checked of a folder: the property, whether it holds, and what was found.
 
-    hierarchy, recipe: where the hierarchies are that the release was made with. function: for
-    errors. Raises AnonError if labels are to be compared without them.
+    hierarchy, recipe: where the hierarchies are that the release was made with. function, called:
+    the command and the name of raw in it. Raises AnonError if labels are to be compared without
+    their hierarchies.
     """
-    given = hierarchy is not None or (recipe is not None and recipe.hierarchies)
-    if raw is not None and written["parameters"]["hierarchy"] and not given:
-        rule = "a release made with a hierarchy needs it again"
-        raise AnonError(function, rule, "none", "pass --hierarchy")
+    if raw is not None:
+        given = hierarchy if recipe is None else recipe.hierarchies
+        hint = "pass --hierarchy" if recipe is None else "name it in the recipe"
+        manifest.require_hierarchy(function, written, given, hint)
     stated = written["output"]["files"]
     others = manifest.unnamed(written, folder) if folder.is_dir() else []
     yield "the folder holds nothing else", not others, manifest.first_paths(others)
@@ -304,7 +306,7 @@ def checks_of(
         if raw is None:
             con = stack.enter_context(anon_sql.connect())
         else:
-            con = stack.enter_context(opened("verify", "--raw", raw))
+            con = stack.enter_context(opened(function, called, raw))
         places = places_of(written, folder)
         columns = columns_in(con, written, places)
         types = None if raw is None else types_in(con, written)

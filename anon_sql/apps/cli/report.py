@@ -89,7 +89,7 @@ def report(
             trees = parameters.get("hierarchy")
             others = (
                 *(own, unique_share is not None, purpose, recipient, assumption, figures),
-                *(series, trees and recipes.is_recipe(raw)),
+                series,
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
             return
@@ -116,9 +116,8 @@ def report(
             if recipe is not None:
                 trees = _by_recipe(con, recipe, request, roles)
             call = {**_merged(written, {**request, **roles}), "hierarchy": trees}
-            if written and written["parameters"]["hierarchy"] and not trees:
-                rule = "a release made with a hierarchy needs it again"
-                raise AnonError("report", rule, "none", "pass --hierarchy")
+            if written:
+                manifest.require_hierarchy("report", written, trees)
             if recipe is None:
                 files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
             files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
@@ -166,6 +165,9 @@ def _of_linked(
     if others:
         rule = "a report on tables that belong together takes them from the manifest"
         raise AnonError("report", rule, "options", "leave them out")
+    if hierarchy is not None and recipes.is_recipe(raw):
+        rule = "a recipe must come without --hierarchy, because it names its own"
+        raise AnonError("report", rule, f"'{hierarchy}'")
     drawing("report")
     from anon_sql.apps.report.linked import gather, of_linked
 

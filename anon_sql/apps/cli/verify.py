@@ -237,7 +237,8 @@ def verify(
             hint = "anon-sql release --manifest writes one"
             raise AnonError("verify", "OUT must have a manifest beside it", f"no '{path}'", hint)
         written = manifest.read("verify", path)
-        _require_hierarchy(written, raw, hierarchy)
+        if raw is not None:
+            manifest.require_hierarchy("verify", written, hierarchy)
         for file in previous:
             files.check_source("verify", "--previous", file)
         state = SeriesFile(series, series_key) if series else of_recipe(by) if by else None
@@ -282,15 +283,6 @@ def _source(
         return options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
 
     return None if raw is None and by is None else read
-
-
-def _require_hierarchy(
-    written: Mapping[str, Any], raw: Path | None, hierarchy: Path | None
-) -> None:
-    """Raise AnonError if labels are to be compared without the hierarchy they come from."""
-    if raw is not None and written["parameters"]["hierarchy"] and hierarchy is None:
-        rule = "a release made with a hierarchy needs it again"
-        raise AnonError("verify", rule, "none", "pass --hierarchy")
 
 
 def _verify_linked(

@@ -39,7 +39,9 @@ def gather(
     by = linked_recipes.read("report", recipe) if is_recipe(recipe) else None
     checks = [
         {"property": what, "passed": holds, "found": found}
-        for what, holds, found in checks_of(written, folder, raw, hierarchy, by, function="report")
+        for what, holds, found in checks_of(
+            written, folder, raw, hierarchy, by, function="report", called="RAW"
+        )
     ]
     failed = [str(each["property"]) for each in checks if each["passed"] is False]
     said = {

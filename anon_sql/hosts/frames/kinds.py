@@ -216,7 +216,7 @@ def _narrowed(values: Any) -> Any:
     if isinstance(kind, pl.Struct):
         inner = {field.name: _narrowed(values.struct.field(field.name)) for field in kind.fields}
         return pl.Struct(inner)
-    if isinstance(kind, pl.List):
+    if isinstance(kind, pl.List) and isinstance(kind.inner, (pl.Enum, pl.List, pl.Struct)):
         return pl.List(_narrowed(values.explode()))
     return kind
 
