@@ -74,8 +74,8 @@ def sum_of_squares(x: "kernels.microaggregation.Points", classes: npt.NDArray[np
 PIECE = (1 << 8, 1 << 12)  # least and most rows of a piece
 PAIRS = 1 << 27  # rows times those of a piece, aimed at
 MORE = (0, 1, 2)  # rows of every second class above k, in the starts of which the best is taken
-PROPOSALS = (32, 32, 256)  # a row and start: of 'fast', and least and most of 'good'
-WORK = 1 << 22  # proposals of all rows that 'good' aims at
+PROPOSALS = (28, 32, 256)  # a row and start: at least, and at most of 'fast' and of 'good'
+WORK = 1 << 22  # proposals of all rows that are aimed at
 SEVERAL = 1 << 18  # axes of all rows up to which several starts are tried
 NEAR = 24  # rows near each row
 HOT, AGAIN, COLD = 0.5, 0.1, 0.005  # temperatures, in units of the mean square of a row
@@ -98,8 +98,8 @@ def microaggregate(
     """
     effort, n = call.options.effort, len(x.length)
     size = max(int(np.clip(PAIRS // n, *PIECE)), 8 * k)
-    fast, least, most = PROPOSALS
-    proposals = fast if effort == "fast" else int(np.clip(WORK // n, least, most))
+    least, fast, most = PROPOSALS
+    proposals = int(np.clip(WORK // n, least, fast if effort == "fast" else most))
     more = MORE[:1] if effort == "fast" or n * x.axes > SEVERAL else MORE
     parts = pieces(n, size)
     jobs = [
