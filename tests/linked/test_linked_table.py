@@ -22,7 +22,7 @@ def test_a_table_has_all_rows_in_the_order_of_the_plan(plan):
 @pytest.mark.parametrize(
     "changed",
     [
-        "FROM plan WHERE visit IS NULL OR visit.visit_id % 100 > 0",
+        "FROM plan WHERE visit IS NULL OR visit.visit_id > (SELECT min(visit.visit_id) FROM plan)",
         "FROM plan UNION ALL BY NAME FROM plan WHERE visit IS NOT NULL",
         "SELECT * REPLACE (CASE WHEN visit IS NOT NULL THEN struct_update(visit, ward := 'x') "
         "END AS visit) FROM plan",
