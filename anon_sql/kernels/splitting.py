@@ -169,20 +169,30 @@ def part_into(rows, side, near, parted):
 def outline(columns, model, rows, scratch, stamp):
     """Write the ends, the NULLs and the number of codes of a node's rows in each column."""
     for column in range(columns.shape[0]):
-        low, high, nulls, distinct = np.inf, -np.inf, 0, 0
-        null, is_set = model.null[column], model.kind[column] == SET
-        for row in rows:
-            value = columns[column, row]
-            if value == null:
-                nulls += 1
-            elif is_set:
-                code = int(value)
-                distinct += scratch.seen[column, code] != stamp
-                scratch.seen[column, code] = stamp
-            else:
-                low, high = min(low, value), max(high, value)
-        scratch.low[column], scratch.high[column] = low, high
-        scratch.nulls[column], scratch.distinct[column] = nulls, distinct
+        found = look(columns, model, column, rows, (np.inf, -np.inf, 0, 0), scratch.seen, stamp)
+        scratch.low[column], scratch.high[column] = found[0], found[1]
+        scratch.nulls[column], scratch.distinct[column] = found[2], found[3]
+
+
+@kernel(borrows=True, inlined=True)
+def look(columns, model, column, rows, before, seen, stamp):
+    """Return the ends, the NULLs and the number of codes with those of more rows of a column.
+
+    before: the same of the rows before them, whose codes have the stamp.
+    """
+    low, high, nulls, distinct = before
+    null, is_set = model.null[column], model.kind[column] == SET
+    for row in rows:
+        value = columns[column, row]
+        if value == null:
+            nulls += 1
+        elif is_set:
+            code = int(value)
+            distinct += seen[column, code] != stamp
+            seen[column, code] = stamp
+        else:
+            low, high = min(low, value), max(high, value)
+    return low, high, nulls, distinct
 
 
 @kernel(borrows=True)
@@ -275,21 +285,14 @@ def ncp_below(columns, model, rows, most, scratch, stamp):
     """
     total = 0.0
     for column in range(columns.shape[0]):
-        null, is_set = model.null[column], model.kind[column] == SET
-        low, high, nulls, distinct, begin = np.inf, -np.inf, 0, 0, 0
-        while begin < rows.size:
-            end = min(begin + STRIDE, rows.size)
-            for at in range(begin, end):
-                value = columns[column, rows[at]]
-                if value == null:
-                    nulls += 1
-                elif is_set:
-                    code = int(value)
-                    distinct += scratch.seen[column, code] != stamp
-                    scratch.seen[column, code] = stamp
-                else:
-                    low, high = min(low, value), max(high, value)
-            begin = end
+        is_set, end = model.kind[column] == SET, 0
+        low, high, nulls, distinct = np.inf, -np.inf, 0, 0
+        while end < rows.size:
+            some = rows[end : end + STRIDE]
+            low, high, nulls, distinct = look(
+                columns, model, column, some, (low, high, nulls, distinct), scratch.seen, stamp
+            )
+            end += some.size
             if 0 < nulls < end:
                 break
             if scratch.nulls[column] == 0 and (
