@@ -1,29 +1,15 @@
 """Suggest a role for every column of a table, with the reason in words.
 
-Find what a column name says, by the words in ``column_words.csv``. The file has a row per term: its
-language, the role that it suggests, what it means, and its strength. A term of strength ``part``
-(``id``, ``name``) counts where no other word of the name is known: ``city_name`` is a city, but
-``name`` a name. One of strength ``always`` counts whatever the values are: a ``patient_id`` of
-three values names three patients. A ``*`` stands for any letters.
-
-Recognize values that name a person or a place on the internet, in a sample of a column. The sample
-does not leave this module: only the name of a pattern and a share do.
-
-The rules are this project's own. Columns that no rule applies to are kept, the one that tells rows
-apart least first, as long as they single out no more rows together than ``audit`` allows; the
-others become quasi-identifiers. The reasons contain counts and no value.
+The rules are this project's own: what the values look like (``patterns``), what the name says
+(``names``), and how many values differ. Columns that no rule applies to are kept, the one that
+tells rows apart least first, as long as they single out no more rows together than ``audit``
+allows; the others become quasi-identifiers. The reasons contain counts and no value.
 """
 
-import csv
-import ipaddress
 import re
-import unicodedata
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
-from functools import cache, cached_property
-from importlib.resources import files
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import pyarrow as pa
 
@@ -31,179 +17,9 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.errors import AnonError
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
+from anon_sql.suggest.names import Meaning, meaning
+from anon_sql.suggest.patterns import mean_words, recognized
 from anon_sql.suggest.repeats import repeated
-
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
-_ORDER = {"identifier": 0, "sensitive": 1, "quasi": 2, "keep": 3}
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a name says: a role, the meaning in words, and the strength of the term."""
-
-    role: str
-    says: str
-    strength: str
-
-    @property
-    def part(self) -> bool:
-        return self.strength == "part"
-
-
-@dataclass(frozen=True)
-class _Found:
-    first: int
-    last: int
-    meaning: Meaning
-
-
-def parts(name: str) -> list[str]:
-    """Return the words of a name in lower case without accents: ``homePhone_2`` is home, phone."""
-    plain = unicodedata.normalize("NFKD", name.replace("ß", "ss"))
-    letters = "".join(char for char in plain if not unicodedata.combining(char))
-    return [part.lower() for part in _PARTS.findall(letters)]
-
-
-def meaning(name: str) -> Meaning | None:
-    """Return what a column name says, or None.
-
-    Of terms within terms the longest counts (``date of birth``); of the others those that are not
-    only a part, and of these identifiers first, then sensitive columns. Of parts a kind or thing
-    counts first: ``type_id`` is no number of a person.
-    """
-    words = parts(name)
-    found = list(_matches(words))
-    alone = [one for one in found if not any(_within(one, other) for other in found)]
-    if not alone:
-        return None
-    said = min(
-        (one.meaning for one in alone),
-        key=lambda m: (m.part, m.part and m.role != "keep", _ORDER[m.role]),
-    )
-    return replace(said, strength="always") if said.part and len(words) == 1 else said
-
-
-def _within(one: _Found, other: _Found) -> bool:
-    """Return whether a match lies within a longer one."""
-    return (
-        other.first <= one.first
-        and one.last <= other.last
-        and (other.last - other.first) > (one.last - one.first)
-    )
-
-
-def _matches(words: list[str]) -> Iterator[_Found]:
-    """Return the terms that some consecutive words of a name, written together, are."""
-    exact, patterns = _terms()
-    for first in range(len(words)):
-        for last in range(first, len(words)):
-            text = "".join(words[first : last + 1])
-            if text in exact:
-                yield _Found(first, last, exact[text])
-            elif first == last:
-                for pattern, said in patterns:
-                    if fnmatchcase(text, pattern):
-                        yield _Found(first, last, said)
-
-
-@cache
-def _terms() -> tuple[dict[str, Meaning], list[tuple[str, Meaning]]]:
-    """Return the terms without ``*`` by their letters, and those with it."""
-    exact: dict[str, Meaning] = {}
-    patterns: list[tuple[str, Meaning]] = []
-    text = (files("anon_sql.suggest") / "column_words.csv").read_text("utf-8")
-    for row in csv.DictReader(text.splitlines()):
-        letters = row["term"].replace(" ", "")
-        said = Meaning(row["role"], row["meaning"], row["strength"])
-        if "*" in letters:
-            patterns.append((letters, said))
-        else:
-            exact[letters] = said
-    return exact, patterns
-
-
-_EMAIL = re.compile(r"[\w.+%'-]+@(?:[\w-]+\.)+[^\W\d_]{2,}")
-_URL = re.compile(r"(?:https?|ftp)://\S+|www\.[\w-]+\.\S+", re.IGNORECASE)
-_UUID = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.IGNORECASE)
-_IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
-_CARD = re.compile(r"[2-6]\d{12,18}")
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{4}")
-_PHONE = re.compile(
-    r"(?:\+|00)\s?\d[\d\s()./-]{6,20}(?:\s?(?:x|ext\.?)\s?\d{1,6})?"  # international
-    r"|\(?0\d{1,5}\)?[\s/.-]*\d[\d\s/.-]{3,14}"  # with a leading zero
-    r"|(?:1[-. ]?)?\(?[2-9]\d{2}\)?[-. ]\s?\d{3}[-. ]\d{4}(?:\s?(?:x|ext\.?)\s?\d{1,6})?"  # US
-)
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """A kind of value. least: share of a column's values that must look like it."""
-
-    says: str
-    least: float
-    matches: Callable[[str], bool]
-
-
-def is_iban(text: str) -> bool:
-    """Return whether a text is an IBAN, blanks aside, whose check digits are right (mod 97)."""
-    letters = text.replace(" ", "").upper()
-    if not _IBAN.fullmatch(letters):
-        return False
-    return int("".join(str(int(char, 36)) for char in letters[4:] + letters[:4])) % 97 == 1
-
-
-def is_card(text: str) -> bool:
-    """Return whether a text is a number of 13 to 19 digits whose check digit is right (Luhn)."""
-    digits = re.sub(r"(?<=\d)[ -](?=\d)", "", text)
-    if not _CARD.fullmatch(digits):
-        return False
-    doubled = [int(char) * (1 + at % 2) for at, char in enumerate(reversed(digits))]
-    return sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
-
-
-def is_phone(text: str) -> bool:
-    """Return whether a text looks like a phone number: 7 to 15 digits as they are written."""
-    if not _PHONE.fullmatch(text) or _DATE.fullmatch(text):
-        return False
-    return 7 <= sum(char.isdigit() for char in text) <= 21
-
-
-def is_ip(text: str) -> bool:
-    """Return whether a text is an IP address, version 4 or 6."""
-    if text.count(".") != 3 and text.count(":") < 2:
-        return False
-    try:
-        ipaddress.ip_address(text.partition("/")[0])
-    except ValueError:
-        return False
-    return True
-
-
-PATTERNS = (
-    Pattern("an e-mail address", 0.01, lambda text: bool(_EMAIL.search(text))),
-    Pattern("an IBAN", 0.01, is_iban),
-    Pattern("a card number", 0.5, is_card),  # one number in ten has the right check digit
-    Pattern("a UUID", 0.1, lambda text: bool(_UUID.fullmatch(text))),
-    Pattern("an IP address", 0.1, is_ip),
-    Pattern("a web address", 0.1, lambda text: bool(_URL.search(text))),
-    Pattern("a phone number", 0.25, is_phone),
-)
-
-
-def recognized(values: Sequence[str]) -> tuple[Pattern, float] | None:
-    """Return the first pattern that enough values have, and their share; None if there is none."""
-    texts = Counter(text for text in (value.strip() for value in values) if text)
-    for pattern in PATTERNS:
-        count = sum(number for text, number in texts.items() if pattern.matches(text))
-        if count and count >= pattern.least * texts.total():
-            return pattern, count / texts.total()
-    return None
-
-
-def mean_words(values: Sequence[str]) -> float:
-    """Return the mean number of words of the values; 0 without values."""
-    return sum(len(value.split()) for value in values) / len(values) if values else 0.0
-
 
 NEARLY = 0.9  # share of distinct values from which on codes identify rows
 SMALLEST = 20  # values below which nearly all may differ by chance

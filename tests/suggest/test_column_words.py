@@ -5,7 +5,7 @@ from importlib.resources import files
 
 import pytest
 
-from anon_sql.suggest.roles import meaning, parts
+from anon_sql.suggest.names import meaning, parts
 
 pytestmark = pytest.mark.quick
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.suggest.roles import is_card, is_iban, is_ip, is_phone, recognized
+from anon_sql.suggest.patterns import is_card, is_iban, is_ip, is_phone, recognized
 from tests.role.planted import card, iban
 
 pytestmark = pytest.mark.quick
