@@ -78,6 +78,21 @@ class Argument(Words):
 
 
 @dataclass(frozen=True)
+class Option(Words):
+    """What to do about an option of a command; a host with screens names its field instead.
+
+    value: as a shell takes it, None without one. verb: what a command does with it.
+    """
+
+    name: str
+    value: str | None = None
+    verb: str = "pass"
+
+    def spelled(self, spelling: "Spelling") -> str:
+        return spelling.option(self)
+
+
+@dataclass(frozen=True)
 class RelationName(Words):
     """The name of a relation in quotes, for which a host may have another, such as its file."""
 
@@ -129,6 +144,11 @@ class Spelling:
     def argument(self, name: str, value: Any) -> str:
         """Return a parameter with its value; None leaves the value out."""
         return f"{name} :=" if value is None else f"{name} := {self.value(value)}"
+
+    def option(self, option: Option) -> str:
+        """Return what to do about an option of a command."""
+        parts = (option.verb, option.name, option.value)
+        return " ".join(part for part in parts if part)
 
     def relation(self, name: str) -> str:
         """Return the name of a relation."""

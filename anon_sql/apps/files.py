@@ -11,7 +11,7 @@ import duckdb
 from anon_sql.apps.csv.dialect import CsvSource, Dialect
 from anon_sql.apps.csv.loading import load
 from anon_sql.core.names import exactly, literal, quote, split
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Option, Parameter, Words
 from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
 
 _IN_DATABASE = re.compile(r"(?P<file>.+\.(?:duckdb|db)):(?P<table>.+)", re.IGNORECASE | re.DOTALL)
@@ -54,10 +54,10 @@ def read_table(
         table = ".".join(map(quote, [alias, *split(name)]))
         con.execute(f"CREATE VIEW {quote(view)} AS FROM {table}")
     except duckdb.CatalogException:
-        rule = f"{called[1]} must be a table of '{file.name}'"
+        rule = Parameter(called[1]) + f" must be a table of '{file.name}'"
         raise AnonError(called[0], rule, f"'{name}'", "write schema.table") from None
     except duckdb.IOException:
-        rule = f"{called[1]} must be in a database that can be read"
+        rule = Parameter(called[1]) + " must be in a database that can be read"
         raise AnonError(called[0], rule, f"'{file.name}'") from None
 
 
@@ -68,14 +68,14 @@ def check_source(function: str, name: str, source: Path) -> None:
     """
     if (found := in_database(source)) is not None:
         if not found[0].is_file():
-            raise AnonError(function, f"{name} must be in a file", f"'{found[0]}'")
+            raise AnonError(function, Parameter(name) + " must be in a file", f"'{found[0]}'")
         return
     kind(source, function)
     if source.is_dir() and not files_of(source):
-        rule = f"{name} must be a file or a folder of Parquet files"
+        rule = Parameter(name) + " must be a file or a folder of Parquet files"
         raise AnonError(function, rule, f"the folder '{source}' without any")
     if not source.exists():
-        raise AnonError(function, f"{name} must be a file", f"'{source}'")
+        raise AnonError(function, Parameter(name) + " must be a file", f"'{source}'")
 
 
 def check_pair(
@@ -89,14 +89,17 @@ def check_pair(
         check_source("release", "IN", source)
     source = (in_database(source) or (source,))[0]
     if not target.parent.is_dir():
-        raise AnonError("release", "OUT must be in a directory that exists", f"'{target}'")
+        rule = Parameter("OUT") + " must be in a directory that exists"
+        raise AnonError("release", rule, f"'{target}'")
     if target.exists() and any(map(target.samefile, (source, source.absolute().parent))):
-        raise AnonError("release", "OUT must be a different file from IN", f"'{target}' twice")
-    hint = "--overwrite replaces it"
+        rule = Parameter("OUT") + " must be a different file from " + Parameter("IN")
+        raise AnonError("release", rule, f"'{target}' twice")
+    hint = Option("--overwrite", verb="") + " replaces it"
     if in_folder:
         require_new_folder("OUT", target, overwrite, hint)
     elif target.exists() and not overwrite:
-        raise AnonError("release", "OUT must be a new file", f"'{target}', which exists", hint)
+        rule, got = Parameter("OUT") + " must be a new file", f"'{target}', which exists"
+        raise AnonError("release", rule, got, hint)
 
 
 def read(
@@ -108,7 +111,7 @@ def read(
     named: Path | None = None,
     dialect: Dialect | None = None,
     called: tuple[str, str] = ("release", "IN"),
-) -> dict[str, str]:
+) -> dict[str, Words]:
     """Create ``table`` from a file: all rows of a Parquet file, all lines of a CSV file.
 
     A table of a database becomes a view. Returns a sentence for each column of a CSV that is text

@@ -19,7 +19,7 @@ from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
-from anon_sql.errors import AnonError, did_you_mean, listed
+from anon_sql.errors import AnonError, Option, did_you_mean, listed
 from anon_sql.hosts.files import digest
 from anon_sql.methods.method import release_methods
 
@@ -34,7 +34,7 @@ _OF_COMMAND = ("regions", "region_rows", "unique_share")  # no parameters of a m
 _WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
-    **dict.fromkeys(("delimiter", "quote"), str),
+    **dict.fromkeys(("delimiter", "quote", "encoding"), str),
     "header": bool,
     "null": list,
 }
@@ -214,7 +214,8 @@ def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
               found.get("file") or found.get("database"))  # fmt: skip
     if "schema_sha256" not in found:
         rule = "[source] must have a schema_sha256"
-        raise AnonError(function, rule, "none", "anon-sql roles FILE --recipe PATH writes one")
+        hint = Option("anon-sql roles FILE --recipe PATH", verb="") + " writes one"
+        raise AnonError(function, rule, "none", hint)
     return dict(found)
 
 
@@ -312,7 +313,8 @@ def require_schema(function: str, recipe: Recipe, types: Mapping[str, str]) -> N
         raise AnonError(function, rule, f"none for {listed(new)}")
     if schema_sha256(types) != recipe.source["schema_sha256"]:
         rule = "the source must have the schema that the recipe was written for"
-        hint = "anon-sql roles FILE --recipe PATH writes a recipe for this one"
+        by = Option("anon-sql roles FILE --recipe PATH", verb="")
+        hint = by + " writes a recipe for this one"
         raise AnonError(function, rule, "columns of other types or in another order", hint)
 
 

@@ -110,18 +110,56 @@ def test_faults(tmp_path, content, said):
 
 
 def test_encodings(tmp_path):
-    said = "be UTF-8, got other bytes in line 123; convert it, for example with iconv "
+    said = "be UTF-8, got other bytes in line 123"
     latin = PEOPLE + f"21,f,{CANARY}\n21,f,{CANARY}é\n"
     for ends in ("\n", "\r\n", "\r"):
         content = latin.replace("\n", ends).encode("latin-1")
-        assert refusal(tmp_path, content) == said + "-f WINDOWS-1252 -t UTF-8"
+        hint = "pass --encoding windows-1252 if it is from Windows, or convert it"
+        assert refusal(tmp_path, content) == f"{said}; {hint}"
     assert refusal(tmp_path, latin.encode("utf-16")) == (
-        "be UTF-8, got UTF-16; convert it, for example with iconv -f UTF-16 -t UTF-8"
+        "be UTF-8, got UTF-16; pass --encoding utf-16, or convert it"
     )
     cut = latin.encode()[:-2]
-    assert refusal(tmp_path, cut).startswith("be UTF-8, got other bytes in line 123")
+    assert refusal(tmp_path, cut).startswith(said)
     late = ("age,sex\n" + "1,f\n" * 700_000).encode() + b"1,\xff\n"
     assert refusal(tmp_path, late).startswith("be UTF-8, got other bytes in line 700,002")
+
+
+@pytest.mark.parametrize(
+    ("written_in", "encoding"),
+    [
+        ("latin-1", "ISO-8859-1"),
+        ("windows-1252", "windows-1252"),
+        ("utf-16", "utf-16"),
+        ("utf-16-le", "UTF-16LE"),
+        ("utf-8-sig", "utf8"),
+    ],
+)
+def test_a_file_in_a_named_encoding_has_the_rows_of_the_same_file_in_utf_8(
+    tmp_path, written_in, encoding
+):
+    text = "age,name\n" + "".join(f"{i},Müller{i}é\n" for i in range(300))
+    found = released(
+        tmp_path, text.encode(written_in), "--quasi", "age", "--encoding", encoding
+    ).fetchall()
+    assert sorted(found) == sorted(released(tmp_path, text, "--quasi", "age").fetchall())
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [(b"age,name\n1,\x81\n", "windows-1252"), (b"age,name\n1,ab\n", "utf-16"),
+     ("age,name\n1,é\n".encode(), "ascii")],
+)  # fmt: skip
+def test_bytes_that_a_named_encoding_lacks_are_refused(tmp_path, content, encoding):
+    said = refusal(tmp_path, content, "--encoding", encoding)
+    assert said.startswith(f"be in the encoding {encoding}, got other bytes; pass --encoding")
+
+
+@pytest.mark.parametrize("encoding", ["base64", "nothing", "rot13", ""])
+def test_an_encoding_must_be_one_of_text(tmp_path, encoding):
+    path = written(tmp_path, PEOPLE)
+    sentence = refused("release", path, tmp_path / "out.csv", *RELEASE, "--encoding", encoding)
+    assert sentence.startswith("release: --encoding must be an encoding that Python knows")
 
 
 @pytest.mark.parametrize(("ends", "mark"), [("\n", "\ufeff"), ("\r\n", ""), ("\r", "\ufeff")])

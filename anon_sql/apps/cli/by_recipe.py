@@ -26,10 +26,10 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.cli.series import entering, recover, released_in, say_series
-from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
@@ -48,16 +48,17 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
         said.get("quote", '"'),
         said.get("header"),
         list(said.get("null", [])),
+        said.get("encoding", UTF_8),
     )
 
 
-def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[str, str]:
+def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[str, Words]:
     """Make ``raw`` from the source of a recipe, and ``hierarchy`` if it has any.
 
     Returns what ``files.read`` returns. Raises AnonError for a source that is not the stated one.
     """
     recipes.require_content(function, recipe)
-    noticed: dict[str, str] = {}
+    noticed: dict[str, Words] = {}
     if recipe.table is None:
         files.check_source(function, "the source of the recipe", recipe.file)
         noticed = read_source(con, recipe.file, "raw", dialect_of(function, recipe), None)

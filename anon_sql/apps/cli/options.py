@@ -126,6 +126,10 @@ _DIALECT = [
         *("nulls", list[str], [], "--null"),
         "Text that means NULL; may be repeated. Default: the empty text.",
     ),
+    _csv(
+        *("encoding", str, "utf-8", "--encoding"),
+        "Encoding, such as windows-1252 or utf-16. Default: utf-8.",
+    ),
 ]
 
 

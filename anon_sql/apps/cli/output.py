@@ -15,7 +15,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, did_you_mean
+from anon_sql.errors import AnonError, Option, Words, did_you_mean
 from anon_sql.hosts.files import atomic_file, atomic_folder, remove_temporary, stored, write_files
 from anon_sql.hosts.frames.named import released_by_name
 from anon_sql.hosts.parquet import ArrowRows, write_parquet
@@ -48,7 +48,7 @@ def read_source(
     table: str,
     written_as: Dialect,
     memory_limit: str | None,
-) -> dict[str, str]:
+) -> dict[str, Words]:
     """Make ``table`` from a file: a view of a Parquet file, a table of any other.
 
     memory_limit: the setting of the connection, None for DuckDB's own. Returns what ``files.read``
@@ -141,7 +141,7 @@ class Output:
         files.check_pair(source, self.target, overwrite, self.in_files, database=database)
         if self.stated and not overwrite and self.manifest.exists():
             rule, got = "the manifest must be a new file", f"'{self.manifest}', which exists"
-            raise AnonError("release", rule, got, "--overwrite replaces it")
+            raise AnonError("release", rule, got, Option("--overwrite", verb="") + " replaces it")
 
     def write(
         self,

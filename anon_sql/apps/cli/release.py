@@ -46,7 +46,7 @@ from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.roles import REST, fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.files import (
     means_folder,
@@ -351,9 +351,9 @@ def _require_alone(others: object) -> None:
         raise AnonError("release", rule, "some", "write them into the recipe")
 
 
-def _warn(noticed: Mapping[str, str], qids: Sequence[str], found: Sequence[str | None]) -> None:
+def _warn(noticed: Mapping[str, Words], qids: Sequence[str], found: Sequence[str | None]) -> None:
     """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
     names = {fold(column) for column in qids}
-    said = [text for column, text in noticed.items() if fold(column) in names]
+    said = [str(text) for column, text in noticed.items() if fold(column) in names]
     for warning in (*said, *filter(None, found)):
         console.warn(warning)

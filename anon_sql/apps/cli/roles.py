@@ -178,7 +178,8 @@ def first_recipe(
 def as_written(dialect: Dialect) -> dict[str, Any]:
     """Return how a CSV file is written, as far as that is not the default."""
     default = Dialect()
-    said = {"delimiter": dialect.delimiter, "quote": dialect.quote, "header": dialect.header}
+    names = ("delimiter", "quote", "header", "encoding")
+    said = {name: getattr(dialect, name) for name in names}
     changed = {name: value for name, value in said.items() if value != getattr(default, name)}
     nulls = {} if dialect.nulls == default.nulls else {"null": list(dialect.nulls)}
     return {**changed, **nulls}

@@ -1,5 +1,6 @@
 """Define how a CSV file is written, and take the names of its columns from the first line."""
 
+import codecs
 import csv
 import io
 from collections.abc import Iterator, Sequence
@@ -14,8 +15,9 @@ from pyarrow import csv as arrow_csv
 
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, looks_like_name
+from anon_sql.errors import AnonError, Option, Parameter, Words, looks_like_name
 
+UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "windows-1252"
 _NAMED = {"\\t": "\t", "tab": "\t"}
 
 
@@ -25,12 +27,14 @@ class Dialect:
 
     delimiter: None for that of the file's extension. quote: '' for none. header: whether the first
     line is the header; None requires that it looks like one. nulls: the texts that are NULL.
+    encoding: a codec of Python's.
     """
 
     delimiter: str | None = None
     quote: str = '"'
     header: bool | None = None
     nulls: tuple[str, ...] = ("",)
+    encoding: str = UTF_8
 
     def named(self, delimiter: str) -> "Dialect":
         """Return the dialect with this delimiter if it has none."""
@@ -63,21 +67,41 @@ def dialect(
     quote: str,
     header: bool | None,
     nulls: list[str],
+    encoding: str = UTF_8,
 ) -> Dialect:
     """Return the dialect that options describe. Raises AnonError for one that cannot be."""
     if delimiter is not None:
         delimiter = _NAMED.get(delimiter, delimiter)
-        _check_sign(function, "--delimiter", delimiter, "write --delimiter ';' or --delimiter tab")
+        hint = (
+            Option("--delimiter", "';'", "write") + " or " + Option("--delimiter", "tab", "write")
+        )
+        _check_sign(function, "--delimiter", delimiter, hint)
     if quote:
-        _check_sign(function, "--quote", quote, "write --quote \"'\", or --quote '' for no quotes")
+        hint = Option("--quote", '"\'"', "write") + ", or " + Option("--quote", "''", "write")
+        _check_sign(function, "--quote", quote, hint + " for no quotes")
     if delimiter is not None and delimiter == quote:
-        raise AnonError(function, "--delimiter and --quote must differ", "the same character")
-    return Dialect(delimiter, quote, header, tuple(nulls) or ("",))
+        rule = (
+            Option("--delimiter", verb="") + " and " + Option("--quote", verb="") + " must differ"
+        )
+        raise AnonError(function, rule, "the same character")
+    return Dialect(delimiter, quote, header, tuple(nulls) or ("",), _codec(function, encoding))
 
 
-def _check_sign(function: str, option: str, sign: str, hint: str) -> None:
+def _codec(function: str, encoding: str) -> str:
+    """Return an encoding, UTF-8 by its usual name. Raises AnonError for one that Python lacks."""
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # refuses codecs of bytes
+        known = codecs.lookup(encoding).name
+    except (LookupError, ValueError):
+        rule = Option("--encoding", verb="") + " must be an encoding that Python knows"
+        hint = Option("--encoding", WINDOWS, "write") + ", " + Option("--encoding", UTF_16, "")
+        raise AnonError(function, rule, f"'{encoding}'", hint) from None
+    return UTF_8 if known == UTF_8 else encoding
+
+
+def _check_sign(function: str, option: str, sign: str, hint: Words) -> None:
     if len(sign) != 1 or not sign.isascii() or sign.isalnum() or sign in "\r\n\0":
-        rule = f"{option} must be one sign of ASCII, no letter and no digit"
+        rule = Option(option, verb="") + " must be one sign of ASCII, no letter and no digit"
         raise AnonError(function, rule, f"'{sign}'", hint)
 
 
@@ -100,13 +124,16 @@ class CsvSource:
     function: str
     argument: str
 
-    def error(self, rule: str, got: str, hint: str | None = None) -> AnonError:
+    def error(self, rule: str, got: str, hint: str | Words | None = None) -> AnonError:
         """Return an error about the file."""
-        return AnonError(self.function, f"{self.argument} must {rule}", got, hint)
+        return AnonError(self.function, Parameter(self.argument) + f" must {rule}", got, hint)
 
     def bytes(self) -> pa.NativeFile:
-        """Open the file as unpacked bytes."""
-        return pa.input_stream(str(self.path), compression=self.compression, buffer_size=_BUFFER)
+        """Open the file as unpacked bytes of UTF-8."""
+        file = pa.input_stream(str(self.path), compression=self.compression, buffer_size=_BUFFER)
+        if self.dialect.encoding == UTF_8:
+            return file
+        return pa.transcoding_input_stream(file, self.dialect.encoding, UTF_8)
 
     @contextmanager
     def lines(self) -> Iterator[Iterator[str]]:
@@ -118,7 +145,7 @@ class CsvSource:
         try:
             with self._text("strict") as text:
                 yield self._without_nul(text)
-        except UnicodeDecodeError:
+        except UnicodeError:  # a file in UTF-16 may also lack its mark
             raise self._wrong_encoding() from None
         except (pa.ArrowInvalid, OSError):
             if self.compression is None:
@@ -138,20 +165,28 @@ class CsvSource:
 
     def _wrong_encoding(self) -> AnonError:
         """Return the error that names the first line that is not UTF-8."""
+        if self.dialect.encoding != UTF_8:
+            hint = Option("--encoding", "…") + " with the encoding that the file has"
+            return self.error(f"be in the encoding {self.dialect.encoding}", "other bytes", hint)
         with self.bytes() as file:
             if file.read(2) in _UTF16:
-                hint = "convert it, for example with iconv -f UTF-16 -t UTF-8"
+                hint = Option("--encoding", UTF_16) + ", or convert it"
                 return self.error("be UTF-8", "UTF-16", hint)
         with self._text("surrogateescape") as text:
             for number, line in enumerate(text, 1):
                 if not line.isascii() and any("\udc80" <= char <= "\udcff" for char in line):
-                    hint = "convert it, for example with iconv -f WINDOWS-1252 -t UTF-8"
+                    hint = Option("--encoding", WINDOWS) + " if it is from Windows, or convert it"
                     return self.error("be UTF-8", f"other bytes in line {number:,}", hint)
         return self.error("be UTF-8", "other bytes at its end")
 
 
 _RULE = "have a header in line 1"
-_HINT = "pass --no-header if line 1 is a row, or --header if it is the header"
+_HINT = (
+    Option("--no-header")
+    + " if line 1 is a row, or "
+    + Option("--header", verb="")
+    + " if it is the header"
+)
 
 
 def column_names(source: CsvSource, first: Sequence[str]) -> list[str]:

@@ -19,7 +19,7 @@ from anon_sql.apps.csv import dialect
 from anon_sql.apps.csv.dialect import CsvSource
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
-from anon_sql.errors import listed
+from anon_sql.errors import Option, Words, listed
 
 _ASK = 1 << 14  # rows between two looks for a request to stop
 _LONGEST = (1 << 31) - 1  # bytes of a field, as for columns of text in Arrow
@@ -75,7 +75,8 @@ def _check_first(source: CsvSource, first: list[str]) -> None:
     mine = _DELIMITERS[source.dialect.delimiter or ","]
     for sign, written in _DELIMITERS.items():
         if sign in first[0]:
-            hint = f"pass --delimiter {written}, or --delimiter {mine} if there is one column"
+            other = Option("--delimiter", mine, "") + " if there is one column"
+            hint = Option("--delimiter", written) + ", or " + other
             got = f"{written} and no {mine} in line 1"
             raise source.error(f"have fields between {mine}", got, hint)
 
@@ -89,7 +90,8 @@ def _fields(source: CsvSource, columns: int, line: int, found: int) -> Exception
 def _unreadable(source: CsvSource, wrong: str, first: int, last: int) -> Exception:
     """Return the error for a record that csv refuses, by the lines that it stands in."""
     where = f"line {first:,}" if first >= last else f"lines {first:,} to {last:,}"
-    hint = "write a quote inside a field twice, or pass --quote '' if quotes are text"
+    none = Option("--quote", "''") + " if quotes are text"
+    hint = "write a quote inside a field twice, or " + none
     if wrong == _END:
         return source.error("close every quote", f"one open from line {first:,} to the end", hint)
     return source.error("have quotes around whole fields only", f"others in {where}", hint)
@@ -213,7 +215,7 @@ _TOO_SHORT = "straddling object"  # Arrow's words for blocks that are too short 
 
 def load(
     con: duckdb.DuckDBPyConnection, source: CsvSource, table: str, *, labels: bool = False
-) -> dict[str, str]:
+) -> dict[str, Words]:
     """Create a table from a CSV file. Raises AnonError that names a line of the file.
 
     Returns a sentence for each column that is text for the sake of a few texts that are no numbers.
@@ -269,7 +271,7 @@ def _without_nulls(con: duckdb.DuckDBPyConnection, nulls: Sequence[str], columns
 
 def _nearly_numbers(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str]
-) -> dict[str, str]:
+) -> dict[str, Words]:
     found = {}
     for at, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         if kind == "VARCHAR":
@@ -277,7 +279,9 @@ def _nearly_numbers(
             if first:
                 found[name] = (
                     f"{listed([name])} is text, since {wrong:,} of its {count:,} values are not "
-                    f"plain numbers, the first in row {first:,}; --null names texts that are NULL"
+                    f"plain numbers, the first in row {first:,}; "
+                    + Option("--null", verb="")
+                    + " names texts that are NULL"
                 )
     return found
 

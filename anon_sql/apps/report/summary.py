@@ -215,7 +215,7 @@ def _options(written: Mapping[str, Any]) -> Iterator[str]:
 
 def _dialect(written_as: Dialect) -> Iterator[str]:
     """Give the options that say how a CSV file is written."""
-    for name in ("delimiter", "quote"):
+    for name in ("delimiter", "quote", "encoding"):
         if getattr(written_as, name) != getattr(Dialect(), name):
             yield f"--{name} {shlex.quote(getattr(written_as, name))}"
     if written_as.header != Dialect().header:

@@ -30,7 +30,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import KINDS, atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
@@ -69,7 +69,7 @@ class Bench:
         self.written_as = dialect(NAME, **source["dialect"]) if "dialect" in source else Dialect()
         self.con = anon_sql.connect(config={**_OFFLINE, "temp_directory": str(folder)})
         self.con.execute("SET python_enable_replacements = false; SET TimeZone = 'UTC'")
-        self._noticed: dict[str, str] | None = None
+        self._noticed: dict[str, Words] | None = None
         self._stack = ExitStack()  # of the release that is there
         self._made: Made | None = None
         self._tried: tuple[Any, dict[str, Any]] | None = None  # for what, and the recommended k
@@ -91,7 +91,7 @@ class Bench:
             "bytes": file.stat().st_size if file.is_file() else None,
             "sha256": digest(file) if table is None else None,
             "written": self._written(),
-            "noticed": noticed,
+            "noticed": {name: str(text) for name, text in noticed.items()},
             "every": self._every(),
             "beside": None if self.read_recipe else self._beside(columns),
             "tables": found,
@@ -121,13 +121,13 @@ class Bench:
             return recipe.file, recipe.table
         return files.in_database(self.path) or (self.path, None)
 
-    def ready(self) -> dict[str, str]:
+    def ready(self) -> dict[str, Words]:
         """Read the source, once; return what was noticed in its columns."""
         if self._noticed is None:
             self._noticed = self._load()
         return self._noticed
 
-    def _load(self) -> dict[str, str]:
+    def _load(self) -> dict[str, Words]:
         if self.read_recipe:
             return by_recipe.load(self.con, NAME, recipes.read(NAME, self.path))
         return read_source(self.con, self.path, "raw", self.written_as, None)
