@@ -2137,9 +2137,11 @@ def date_hierarchy(
     data: the relation.
     column_name: the column of the hierarchy.
     levels: any of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order.
+        Centuries begin with a decade: 2000 to 2099.
     Returns: a row per distinct value and level: attribute, value, level, label, such as
-        '2020-03', '2020-Q1', '2020', '2020s' and 'century 21'; the last level is '*'.
-    Errors: no such column, unknown levels or levels in another order.
+        '2020-03', '2020-Q1', '2020', '2020s' and '2000 to 2099'; the last level is '*'.
+    Errors: no such column, unknown levels or levels in another order, a text that is the day of
+        another text.
     """
     return _call.table("date_hierarchy", locals())
 
@@ -2156,7 +2158,9 @@ def numeric_hierarchy(
     widths: widths of the ranges, in ascending order, each a multiple of the one before. Ranges
         start at multiples of their width.
     Returns: a row per distinct value and level: attribute, value, level, label, such as '20 to
-        24' for whole numbers and '20 to below 25' for others; the last level is '*'.
+        24' for whole numbers and '20 to below 25' for others; the last level is '*'. Decimal
+        numbers are compared as they print, so 4.35 is in '4.35 to below 4.36'. The ends have
+        the decimals of the width.
     Errors: no such column, widths that are not multiples of each other.
     """
     return _call.table("numeric_hierarchy", locals())
@@ -2174,7 +2178,8 @@ def prefix_hierarchy(
         stay unchanged.
     Returns: a row per distinct value and level: attribute, value, level, label, such as '123*';
         the last level is '*'.
-    Errors: no such column, lengths that do not descend to at least 1.
+    Errors: no such column, lengths that do not descend to at least 1, a code that is the label
+        of another code.
     """
     return _call.table("prefix_hierarchy", locals())
 
@@ -2191,7 +2196,8 @@ def read_hierarchies(
         up to its first dot, is the name of its column.
     Returns: a row per value and level: attribute, value, level (1 is the first above the
         value), label. Empty cells are left out, so lines may have different lengths.
-    Errors: no such file, a file that is not UTF-8, a line without a label.
+    Errors: no such file, a file that is not UTF-8, a line without a label, a file that can be
+        read with semicolons and with commas.
     """
     return _call.table("read_hierarchies", locals())
 

@@ -1,5 +1,7 @@
 """Ranges of fixed widths over a numeric column."""
 
+from decimal import Decimal
+
 import duckdb
 import pytest
 
@@ -46,10 +48,10 @@ def test_numbers_of_one_range_have_one_label(con, kind):
     assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
     top = con.execute("SELECT DISTINCT label FROM h WHERE level = 3 ORDER BY label").fetchall()
     assert top == [
-        ("-10.0 to below -5.0",),
-        ("-5.0 to below 0.0",),
-        ("0.0 to below 5.0",),
-        ("5.0 to below 10.0",),
+        ("-10 to below -5",),
+        ("-5 to below 0",),
+        ("0 to below 5",),
+        ("5 to below 10",),
     ]
     assert con.execute("SELECT count(DISTINCT label) FROM h WHERE level = 1").fetchall() == [(200,)]
 
@@ -63,12 +65,79 @@ def test_a_column_that_is_no_number_is_refused_by_its_type(con):
 def test_parts_of_numbers(con):
     con.execute("CREATE TABLE t AS SELECT unnest([1.25, 2.5]) AS n")
     assert labels(con, "numeric_hierarchy('t', 'n', [0.5, 1.5])") == {
-        "1.25": ["1.00 to below 1.50", "0.00 to below 1.50", "*"],
-        "2.50": ["2.50 to below 3.00", "1.50 to below 3.00", "*"],
+        "1.25": ["1.0 to below 1.5", "0.0 to below 1.5", "*"],
+        "2.50": ["2.5 to below 3.0", "1.5 to below 3.0", "*"],
     }
 
 
-@pytest.mark.parametrize("widths", ["[5, 7]", "[10, 5]", "[0]", "[-5]", "[]", "[5, NULL]", "NULL"])
+DECIMALS = ["40.812", "40.8", "2.675", "4.35", "0.29", "1.1", "40.9995", "-0.07", "0.3", "41"]
+
+
+@pytest.mark.parametrize("kind", ["DECIMAL(9, 4)", "DECIMAL(38, 20)", "FLOAT", "DOUBLE"])
+@pytest.mark.parametrize("widths", ["[0.001, 0.01, 0.1]", "[1e-3, 1e-2, 1e-1]"])
+def test_decimal_widths_hold_their_values_exactly(con, kind, widths):
+    con.execute(f"CREATE TABLE t AS SELECT unnest({DECIMALS})::{kind} AS x")
+    rows = con.execute(f"FROM numeric_hierarchy('t', 'x', widths := {widths})").fetchall()
+    second = {Decimal(value): label for _, value, level, label in rows if level == 2}
+    assert second[Decimal("4.35")] == "4.35 to below 4.36"
+    assert second[Decimal("0.29")] == "0.29 to below 0.30"
+    assert second[Decimal("-0.07")] == "-0.07 to below -0.06"
+    for _, value, level, label in rows:
+        if level < 4:
+            low, high = label.split(" to below ")
+            assert Decimal(low) <= Decimal(value) < Decimal(high)
+            width = Decimal("0.0001").scaleb(level)
+            assert Decimal(high) - Decimal(low) == width
+            assert Decimal(low) % width == 0
+            assert [len(end.partition(".")[2]) for end in (low, high)] == [4 - level] * 2
+
+
+def test_whole_numbers_of_widths_that_are_not_lie_in_them(con):
+    con.execute("CREATE TABLE t AS SELECT unnest([-1, 3])::INTEGER AS n")
+    assert labels(con, "numeric_hierarchy('t', 'n', [0.5, 2.5, 10])") == {
+        "-1": ["-1.0 to below -0.5", "-2.5 to below 0.0", "-10 to -1", "*"],
+        "3": ["3.0 to below 3.5", "2.5 to below 5.0", "0 to 9", "*"],
+    }
+
+
+def test_the_largest_numbers_and_what_is_not_finite(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT unnest([-170141183460469231731687303715884105728, "
+        "170141183460469231731687303715884105727])::HUGEINT AS n, "
+        "unnest([1.7976931348623157e308, 5e-324, 'nan', '-inf'])::DOUBLE AS x"
+    )
+    assert labels(con, "numeric_hierarchy('t', 'n', [10])") == {
+        f"{sign}17014118346046923173168730371588410572{end}": [label, "*"]
+        for sign, end, label in (
+            ("-", 8, "-170141183460469231731687303715884105730 to "
+             "-170141183460469231731687303715884105721"),
+            ("", 7, "170141183460469231731687303715884105720 to "
+             "170141183460469231731687303715884105729"),
+        )
+    }  # fmt: skip
+    found = labels(con, "numeric_hierarchy('t', 'x', [10.0])")
+    assert (found["nan"], found["-inf"], found["5e-324"]) == (["*"], ["*"], ["0 to below 10", "*"])
+    low, high = map(int, found["1.7976931348623157e+308"][0].split(" to below "))
+    assert low <= 17976931348623157 * 10**292 < high
+    con.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 'x', [10.0])")
+    assert con.execute("FROM check_hierarchy('t', 'h')").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    "widths",
+    [
+        "[5, 7]",
+        "[10, 5]",
+        "[0]",
+        "[-5]",
+        "[]",
+        "[5, NULL]",
+        "NULL",
+        "['x']",
+        "[0.1, 'inf'::DOUBLE]",
+        "[0.3, 1.0]",
+    ],
+)
 def test_widths_lie_within_each_other(con, widths):
     con.execute("CREATE TABLE t AS SELECT 1 AS n")
     with pytest.raises(duckdb.Error, match="numeric_hierarchy: widths must be positive, ascending"):

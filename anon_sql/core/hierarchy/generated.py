@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any
 
@@ -94,19 +95,25 @@ PATH = pa.struct(
         ("label", pa.string()),
     ]
 )
+_ERA = "if(year(d) < 1, ' (BC)', '')"
+_YEAR = "if(year(d) < 1, 1 - year(d), year(d))"
+_MONTH = "lpad(month(d)::VARCHAR, 2, '0')"
 _PERIODS = {
     "day": "d::VARCHAR",
-    "month": "year(d) || '-' || lpad(month(d)::VARCHAR, 2, '0')",
-    "quarter": "year(d) || '-Q' || quarter(d)",
-    "year": "year(d)::VARCHAR",
-    "decade": "(decade(d) * 10)::VARCHAR || 's'",
-    "century": "'century ' || century(d)",
+    "month": f"{_YEAR} || '-' || {_MONTH} || {_ERA}",
+    "quarter": f"{_YEAR} || '-Q' || quarter(d) || {_ERA}",
+    "year": f"{_YEAR} || {_ERA}",
+    "decade": f"{_YEAR} // 10 * 10 || 's' || {_ERA}",
+    "century": f"{_YEAR} // 100 * 100 || ' to ' || ({_YEAR} // 100 * 100 + 99) || {_ERA}",
 }
 _DAY = "TRY_CAST(regexp_extract(x, '^[0-9]+-[0-9]{2}-[0-9]{2}( \\(BC\\))?') AS DATE)"
 _WHOLE = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"),
-    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 )
+_DECIMAL = ("FLOAT", "DOUBLE", "DECIMAL")  # types of numbers that need not be whole
+_EXACT = Context(prec=100)  # digits; no number of DuckDB has so many
+_INT64 = 1 << 62  # smaller numbers are computed as int64
 
 
 @dataclass(frozen=True)
@@ -128,7 +135,8 @@ class Periods:
     levels: Any = param(
         ("month", "quarter", "year"),
         Anything(),
-        "any of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order",
+        "any of 'day', 'month', 'quarter', 'year', 'decade' and 'century', in this order. "
+        "Centuries begin with a decade: 2000 to 2099",
     )
 
 
@@ -152,44 +160,76 @@ declare("prefix_hierarchy", Lengths)
 def by_widths(
     name: str, sql_type: str, values: pa.Array, widths: pa.Array, width_type: str
 ) -> pa.StructArray:
-    """Return a hierarchy of ranges that begin at multiples of their width.
+    """Return a hierarchy of ranges that begin at multiples of their width, in exact arithmetic.
 
     values: distinct, without NULL, in their SQL type; widths: ascending, each a multiple of the one
-    before, in theirs. Raises AnonError for other widths and for what is no number.
+    before, in theirs. Binary fractions count as what they print, so that 4.35 is in 4.35 to below
+    4.36. A value that is not finite has the root alone. Raises AnonError for other widths and for
+    what is no number.
     """
-    function, listed = "numeric_hierarchy", _numbers(widths)
-    fits = all(width > 0 for width in listed) and all(
-        wide > narrow and abs(wide / narrow - round(wide / narrow)) < 1e-9
-        for narrow, wide in pairwise(listed)
-    )
-    steps = " must be positive, ascending and multiples of the one before"
-    _require(function, fits and bool(listed), Parameter("widths") + steps, listed)
-    width_columns = {f"w{at}": pa.repeat(widths[at], len(values)) for at in range(len(listed))}
-    types = [sql_type, *[width_type] * len(listed)]
-    try:
-        labels = evaluated({"x": values, **width_columns}, types, _ranges(sql_type, listed))
-    except ValueError:
-        rule = "the column must hold numbers"
+    function = "numeric_hierarchy"
+    whole = sql_type in _WHOLE
+    if not whole and not sql_type.startswith(_DECIMAL):
         got = f"{name} of type {shown_type(sql_type)}"
-        raise AnonError(function, rule, got, "cast it first") from None
-    return _rows(name, printed([values], [sql_type])[0], labels)
+        raise AnonError(function, "the column must hold numbers", got, "cast it first")
+    given = printed([widths], [width_type])[0].to_pylist()
+    listed = _numbers(given)
+    digits = max(map(_digits, listed), default=0)
+    steps = [_units(width, digits) for width in listed]
+    fits = all(width > 0 for width in steps) and all(
+        wide > narrow and wide % narrow == 0 for narrow, wide in pairwise(steps)
+    )
+    rule = Parameter("widths") + " must be positive, ascending and multiples of the one before"
+    _require(function, fits and bool(listed), rule, given)
+    texts = printed([values], [sql_type])[0]
+    numbers = [Decimal(text) for text in texts.to_pylist()]
+    finite = np.array([number.is_finite() for number in numbers], np.bool_)
+    units = np.array([_units(n, digits) for n in numbers if n.is_finite()], object)
+    if len(units) and max(steps[-1], abs(units).max()) < _INT64:
+        units = units.astype(np.int64)
+    labels = []
+    for step, width in zip(steps, listed, strict=True):
+        starts, place = np.unique(units // step * step, return_inverse=True)
+        own = _range_labels(starts.tolist(), step, digits, _digits(width), whole)
+        indices = np.zeros(len(numbers), np.int64)
+        indices[finite] = place.reshape(-1)
+        labels.append(pa.array(own, pa.string()).take(pa.array(indices, mask=~finite)))
+    return _rows(function, name, texts, labels)
 
 
-def _ranges(sql_type: str, widths: Sequence[float]) -> list[str]:
-    """The label of x at each level, as SQL; w0, w1, ...: the widths."""
-    found = []
-    for at, width in enumerate(widths):
-        wide = f"w{at}"
-        start = f"(x - ((x % {wide}) + {wide}) % {wide})"
-        if sql_type in ("FLOAT", "DOUBLE"):  # whole ranges of the narrowest width, without rounding
-            wide = f"{wide}::DOUBLE"
-            ranges = f"floor(floor(x::DOUBLE / w0::DOUBLE) / {round(width / widths[0])})"
-            start = f"({ranges} * {wide})"
-        if sql_type in _WHOLE:
-            found.append(f"{start}::VARCHAR || ' to ' || ({start} + {wide} - 1)::VARCHAR")
-        else:
-            found.append(f"{start}::VARCHAR || ' to below ' || ({start} + {wide})::VARCHAR")
-    return found
+def _range_labels(
+    starts: Sequence[int], step: int, digits: int, shown: int, whole: bool
+) -> list[str]:
+    """Return the labels of ranges that begin at ``starts``; all in units of 10**-digits.
+
+    shown: digits after the decimal point of their ends. whole: whether the values are whole.
+    """
+    unit = 10 ** (digits - shown)
+    if whole and not shown:
+        return [f"{low // unit} to {(low + step) // unit - 1}" for low in starts]
+    ends = ((_written(low // unit, shown), _written((low + step) // unit, shown)) for low in starts)
+    return [" to below ".join(pair) for pair in ends]
+
+
+def _written(number: int, digits: int) -> str:
+    """Return a number of units of 10**-digits with all its digits."""
+    if not digits:
+        return str(number)
+    text = str(abs(number)).zfill(digits + 1)
+    return f"{'-' if number < 0 else ''}{text[:-digits]}.{text[-digits:]}"
+
+
+def _digits(number: Decimal) -> int:
+    """Return the digits after the decimal point of a number, without zeros at its end."""
+    exponent = number.normalize(_EXACT).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
+def _units(number: Decimal, digits: int) -> int:
+    """Return a number in units of 10**-digits, rounded down; 0 for one that is not finite."""
+    if not number.is_finite():
+        return 0
+    return int(number.scaleb(digits, _EXACT).to_integral_value(ROUND_FLOOR))
 
 
 def by_periods(name: str, sql_type: str, values: pa.Array, levels: Any) -> pa.StructArray:
@@ -211,7 +251,7 @@ def by_periods(name: str, sql_type: str, values: pa.Array, levels: Any) -> pa.St
         rule = "the column must hold dates or timestamps that are finite"
         raise AnonError(function, rule, "others", "cast it first")
     labels = evaluated({"d": days}, ["DATE"], [_PERIODS[level] for level in listed])
-    return _rows(name, texts, labels)
+    return _rows(function, name, texts, labels)
 
 
 def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -> pa.StructArray:
@@ -220,10 +260,11 @@ def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -
     values: distinct, without NULL; lengths: of the prefixes, descending. Raises AnonError for other
     lengths.
     """
-    listed = _numbers(lengths)
+    function, given = "prefix_hierarchy", lengths.to_pylist()
+    listed = _numbers(given)
     fits = all(n >= 1 and n == int(n) for n in listed) and all(a > b for a, b in pairwise(listed))
     rule = Parameter("lengths") + " must be whole numbers that descend to at least 1"
-    _require("prefix_hierarchy", fits and bool(listed), rule, listed)
+    _require(function, fits and bool(listed), rule, given)
     texts = printed([values], [sql_type])[0]
     long = [pc.greater_equal(pc.utf8_length(texts), int(length)) for length in listed]
     cut = [pc.utf8_slice_codeunits(texts, 0, int(length)) for length in listed]
@@ -232,11 +273,14 @@ def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -
         pc.if_else(enough, pc.binary_join_element_wise(part, star, ""), None)
         for enough, part in zip(long, cut, strict=True)
     ]
-    return _rows(name, texts, labels)
+    return _rows(function, name, texts, labels)
 
 
-def _rows(name: str, texts: pa.Array, labels: Sequence[pa.Array]) -> pa.StructArray:
-    """Return a row of ``PATH`` for each value and label that is not NULL, the root last."""
+def _rows(function: str, name: str, texts: pa.Array, labels: Sequence[pa.Array]) -> pa.StructArray:
+    """Return a row of ``PATH`` for each value and label that is not NULL, the root last.
+
+    Raises AnonError if a value is the label of another one, which is no tree.
+    """
     count, height = len(texts), len(labels) + 1
     every = pa.concat_arrays([*labels, pa.array([STAR] * count, pa.string())])
     by_value = np.arange(count * height).reshape(height, count).T.ravel()
@@ -244,16 +288,30 @@ def _rows(name: str, texts: pa.Array, labels: Sequence[pa.Array]) -> pa.StructAr
     kept = valid(path)
     level = np.cumsum(kept.reshape(count, height), axis=1, dtype=np.int32).ravel()
     value = texts.take(pa.array(np.repeat(np.arange(count), height)))
+    above = pc.or_(pc.not_equal(path, value), pa.array(level > 1))
+    shared = pc.and_(pc.is_in(path, texts), above)
+    both = pc.count_distinct(path.filter(shared)).as_py()
+    if both:
+        rule = "a value of the column must not be the label of another value"
+        hint = "leave that level out, or write such values differently"
+        raise AnonError(function, rule, f"{both:,} of {listed([name])}", hint)
     columns = [pa.array([name] * len(path), pa.string()), value, pa.array(level), path]
     return pa.StructArray.from_arrays(columns, fields=list(PATH)).filter(pa.array(kept))
 
 
-def _numbers(values: pa.Array) -> list[float]:
-    """Numbers as Python has them, -1 for NULL."""
-    return [-1 if item is None else float(item) for item in values.to_pylist()]
+def _numbers(given: Sequence[Any]) -> list[Decimal]:
+    """Return numbers as they print; -1, which no list may have, for NULL and what is no number."""
+    found = []
+    for item in given:
+        try:
+            number = Decimal(str(item))
+        except InvalidOperation:
+            number = Decimal("nan")
+        found.append(number if number.is_finite() else Decimal(-1))
+    return found
 
 
 def _require(function: str, fits: bool, rule: str | Words, got: Sequence[Any]) -> None:
     if not fits:
-        texts = (f"{one:g}" if isinstance(one, float) else str(one) for one in got)
+        texts = ("NULL" if item is None else str(item) for item in got)
         raise AnonError(function, rule, ", ".join(texts) or "none")
