@@ -6,7 +6,8 @@
 --   its first dot, is the name of its column.
 -- Returns: a row per value and level: attribute, value, level (1 is the first above the value),
 --   label. Empty cells are left out, so lines may have different lengths.
--- Errors: no such file, a file that is not UTF-8, a line without a label.
+-- Errors: no such file, a file that is not UTF-8, a line without a label, a file that can be read
+--   with semicolons and with commas.
 -- Example: SELECT * FROM read_hierarchies('hierarchies/*.csv');
 CREATE OR REPLACE MACRO read_hierarchies(files) AS TABLE
 SELECT unnest(__anon_row)

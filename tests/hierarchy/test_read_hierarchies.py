@@ -47,6 +47,36 @@ def test_cells_are_read_as_they_are_meant(read, content, cells):
     assert read(c=content) == [("c", value, n, label) for n, label in enumerate(labels, 1)]
 
 
+JOINED = [("a;b", "x"), ("c;d", "x"), ("e;f", "y")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "".join(f"{value},{label},*\n" for value, label in JOINED),
+        "".join(f'"{value}",{label},*\n' for value, label in JOINED),
+        "".join(f"{value.replace(';', ',')};{label};*\n" for value, label in JOINED),
+    ],
+)
+def test_a_separator_within_every_value_is_not_taken_for_that_of_the_file(read, content):
+    found = [(value.replace(",", ";"), n, label) for _, value, n, label in read(c=content)]
+    assert found == [row for value, label in JOINED for row in ((value, 1, label), (value, 2, "*"))]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a;b,x\nc;d,y\n",  # two values with a label, or two others
+        "a;b,x,top\nc;d,top\ne;f,y,top\n",  # one root speaks for commas, one length against them
+    ],
+)
+def test_a_file_that_can_be_read_in_two_ways_is_refused(read, content):
+    said = "a file must be written with one separator, semicolons or commas, got c with both"
+    with pytest.raises(duckdb.Error, match=said) as refused:
+        read(c=content)
+    assert "double quotes" in str(refused.value)
+
+
 def test_lines_may_have_different_lengths_and_there_may_be_many(read):
     lines = "".join(f"{i};{i // 10};{'x;' * (i % 2)}*\n" for i in range(30_000))
     rows = read(n=lines)

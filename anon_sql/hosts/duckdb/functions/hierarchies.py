@@ -1,7 +1,7 @@
 """Check, read and generate hierarchies, as SQL calls them."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,7 +13,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy import tree
 from anon_sql.core.hierarchy.column import tree_rows, uncovered
 from anon_sql.core.hierarchy.generated import PATH, by_periods, by_prefixes, by_widths
-from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.hierarchy.tree import STAR, rows_of
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.binding import types_of
@@ -89,11 +89,22 @@ def _rows(attribute: str, content: bytes) -> Iterator[dict[str, Any]]:
 def _lines(attribute: str, text: str) -> list[list[str]]:
     """The cells of every line that is not blank, by the separator that all of them have.
 
-    A quote within a cell speaks for the other separator: then it opens one of that one's cells.
+    If both separators fit, each clue must be true of the same one, and a clue that is true of both
+    or of neither says nothing. Raises AnonError for a file that can be read in two ways.
     """
     parsed = [lines for separator in ";," if (lines := _parsed(text, separator))]
+    if len(parsed) == 2:
+        told = {clues.index(True) for clues in _clues(parsed) if sum(clues) == 1}
+        if len(told) != 1:
+            raise AnonError(
+                _READ,
+                "a file must be written with one separator, semicolons or commas",
+                f"{attribute} with both in every line",
+                "a cell that holds a comma or a semicolon must stand in double quotes",
+            )
+        return parsed[told.pop()]
     if parsed:
-        return min(parsed, key=lambda lines: any('"' in cell for line in lines for cell in line))
+        return parsed[0]
     raise AnonError(
         _READ,
         "every line of a file must hold a value and the labels above it, separated by semicolons "
@@ -101,6 +112,15 @@ def _lines(attribute: str, text: str) -> list[list[str]]:
         f"{attribute} with a line that does not" if text.strip() else f"nothing in {attribute}",
         "a cell that holds the separator or a line break must stand in double quotes",
     )
+
+
+def _clues(readings: Sequence[list[list[str]]]) -> Iterator[list[bool]]:
+    """Yield, for each clue, of which readings of a file it is true."""
+    roots = [{next(filter(None, reversed(line))) for line in lines} for lines in readings]
+    yield [all('"' not in cell for line in lines for cell in line) for lines in readings]
+    yield [root == {STAR} for root in roots]
+    yield [len(root) == 1 for root in roots]
+    yield [len({len(line) for line in lines}) == 1 for lines in readings]
 
 
 def _parsed(text: str, separator: str) -> list[list[str]] | None:
