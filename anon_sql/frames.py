@@ -2363,13 +2363,13 @@ def series_forget(
     state: Frame, persons: Sequence[Any], *, key: str = 'env:ANON_KEY', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The state of a series without some persons: their cohorts are withdrawn whole, as
-    series_next does with leavers='withdraw'. The other members of these cohorts are not
-    released again. Delete the persons from the table, too: who stays in it counts as new at the
-    next series_next.
+    """The state of a series without some people: their cohorts are withdrawn whole, as series_next
+    does with leavers='withdraw'. No member of these cohorts is released again. The state keeps
+    a keyed hash of each of them, because a person who is placed twice can be found by
+    intersection.
 
     state: name of the state.
-    persons: list of the persons' values in the column entity.
+    persons: list of the people's values in the column entity.
     key: the key of the series.
     Returns: the state, as series_next does. Save it in place of the other.
     Errors: a relation that is no state, a key as in anon_pseudonym or another than that of the
@@ -2386,11 +2386,12 @@ def series_next(
     key: Any = 'env:ANON_KEY', drop: Columns = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The next state of a series of releases: newcomers are placed into cohorts of l or more
-    persons with different sensitive values, leavers and changed values are noted. Releases that
-    are unions of these cohorts can be made again and again (anonymize with series). The state
-    is private, like the raw table: save it as a table. It changes nothing by itself; the same
-    table, state and key give the same cohorts.
+    """The next state of a series of releases. Newcomers are placed into cohorts of l or more
+    people with different sensitive values. A person is placed once: a member who leaves, or
+    whose values change, stays in the cohort with the values of entry, and no member of a cohort
+    that is gone is released again. Releases of these cohorts can be made again and again
+    (anonymize with series). The state is private, like the raw table: save it as a table. The
+    same table, state and key give the same cohorts.
 
     data: the relation.
     state: the state of the series before; None means that the series begins.
@@ -2414,8 +2415,8 @@ def series_next(
     waiting: expected share of persons who wait, 0…1, up to which such a group is halved; None
         means 0.02 where l is 2, and 0.05 above.
     leavers: 'keep' shows the row of a person who has left until the last one of the cohort has
-        left; 'withdraw' withdraws the whole cohort at once, whose other members are then never
-        released again.
+        left; 'withdraw' withdraws the whole cohort at once; either way, no member of a cohort
+        that is gone is ever released again.
     key: secret key of the series, as in anon_pseudonym; the same for all its states.
     drop: columns to leave out that identify nobody; None means the columns declared in
         comments.
@@ -2431,14 +2432,15 @@ def series_next(
 def series_status(
     state: Frame, *, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """What the releases of a series were about, a row per release.
+    """Summary of each release in a series, one row per release.
 
     state: name of the state, which series_next has made.
-    Returns: release (BIGINT, from 1), made_at (TIMESTAMP, UTC), cohorts, present (persons with
-        a cohort who are in the table), former (rows of persons who have left or changed),
-        waiting (persons without a cohort), withheld (persons who are never released again),
-        largest_waiting_share (of a group that was divided into cohorts, 0…1), l. Above 0.1
-        somebody of that group is more likely to have one of its frequent values than 1/l says.
-    Errors: a relation that is no state.
+    Returns: release (BIGINT, from 1), made_at (TIMESTAMP, UTC), cohorts, present (people of the
+        table with a cohort), former (rows of people who have left), waiting (people without a
+        cohort), withheld (people of the table who are never released again), changed (present
+        people whose values are not the released ones), largest_waiting_share (of a group that
+        was divided into cohorts, 0…1), l. If it is above 0.1, a person of that group is
+        likelier to have one of its frequent values than 1/l.
+    Errors: a relation that is not a state.
     """
     return _call.table("series_status", locals())

@@ -83,8 +83,8 @@ class Next:
         "keep",
         Choice(("keep", "withdraw")),
         "'keep' shows the row of a person who has left until the last one of the cohort has left; "
-        "'withdraw' withdraws the whole cohort at once, whose other members are then never "
-        "released again",
+        "'withdraw' withdraws the whole cohort at once; either way, no member of a cohort that is "
+        "gone is ever released again",
     )
     key: Any = param(
         KEY, Secret(), "secret key of the series, as in anon_pseudonym; the same for all its states"
@@ -131,17 +131,15 @@ def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> St
     else:
         require_columns(NAME, state, table.columns)
         require_l(NAME, state, asked.l)
-    waited = state.waiting["person"].combine_chunks()
-    state.waiting = state.waiting.slice(0, 0)
     persons = table.persons
+    waited = state.waiting["person"].combine_chunks()
+    absent = pc.invert(pc.is_in(waited, value_set=persons.hashes))
+    state.waiting = _without_cohort(waited.filter(absent), state.waiting.schema)
     cohorts = state.cohort_of(persons)
     if asked.leavers == "withdraw":
-        here = pc.is_in(state.members["person"], value_set=persons.hashes)
-        gone = state.members["person"].filter(pc.invert(here)).combine_chunks()
-        state.withdraw(_short(state, cohorts), gone)
+        state.remove(_short(state, cohorts))
         cohorts = state.cohort_of(persons)
-    held = integers(state.tuples["cohort"].combine_chunks())
-    state.remove(np.setdiff1d(held, cohorts))
+    state.remove(np.setdiff1d(integers(state.tuples["cohort"].combine_chunks()), cohorts))
     new = (cohorts == NOWHERE) & ~true(pc.is_in(persons.hashes, value_set=state.withheld))
     before = true(pc.is_in(persons.hashes, value_set=waited))
     largest = 0.0
@@ -154,9 +152,16 @@ def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> St
     return state
 
 
+def _without_cohort(persons: pa.Array, schema: pa.Schema) -> pa.Table:
+    """Return persons as those who wait, whom no label covers."""
+    return pa.table([pa.array(np.full(len(persons), NOWHERE)), persons], schema=schema)
+
+
 def _cover(state: State, table: Table) -> None:
-    """Let the label of the nearest member cover who waits among persons without any cohort."""
-    alone = state.waiting.filter(pc.equal(state.waiting["cohort"], NOWHERE))
+    """Assign each waiting person of a leaf without a cohort to the cohort of the nearest member."""
+    here = pc.is_in(state.waiting["person"], value_set=table.persons.hashes)
+    of_no_cohort = pc.equal(state.waiting["cohort"], NOWHERE)
+    alone = state.waiting.filter(pc.and_(here, of_no_cohort))
     cohorts = state.cohort_of(table.persons)
     members = np.flatnonzero(cohorts != NOWHERE)
     if not len(alone) or not len(members):
@@ -176,7 +181,7 @@ def _cover(state: State, table: Table) -> None:
         [pa.array(cohorts[members[near[len(members) :]]]), alone["person"]],
         schema=state.waiting.schema,
     )
-    covered = state.waiting.filter(pc.not_equal(state.waiting["cohort"], NOWHERE))
+    covered = state.waiting.filter(pc.invert(pc.and_(here, of_no_cohort)))
     state.waiting = pa.concat_tables([covered, own])
 
 
@@ -210,6 +215,7 @@ def _begun(table: Table, asked: Next, key: bytes) -> State:
         "waiting": WAITING.get(l, 0.05) if asked.waiting is None else asked.waiting,
         "columns": {role: dict(own) for role, own in table.columns.items()},
         "next": 1,
+        "placed": 0,
         "releases": [],
     }
     return State.empty(head)
@@ -272,14 +278,7 @@ def _note(state: State, table: Table, largest: float, key: bytes) -> None:
             "former": len(state.tuples) - present,
             "waiting": len(table.codes) - present - withheld,
             "withheld": withheld,
+            "changed": state.changed(persons),
             "largest_waiting_share": largest,
         }
     )
-
-
-def forget(state: State, persons: pa.Array) -> State:
-    """Withdraw the cohorts of persons, given by hash, whole, and delete the persons."""
-    own = state.members.filter(pc.is_in(state.members["person"], value_set=persons))
-    state.withdraw(integers(own["cohort"].unique()), persons)
-    state.forget(persons)
-    return state

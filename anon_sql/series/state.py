@@ -4,12 +4,16 @@ A state is a private relation with the columns cohort (BIGINT), person and tuple
 are in random order and of these kinds:
 
 - a member: the cohort, a keyed hash of the person, and a keyed digest of the person with the tuple,
-  by which a changed value is seen;
+  by which changed values are counted;
 - a tuple: the cohort, and as JSON the sensitive and kept values of one of its members, no person;
-- a person who waits: a cohort of the leaf, whose label covers the person too, or 0, and the hash;
-- a person who is withheld for good, a former companion of somebody withdrawn: the hash alone;
-- the head, JSON alone: version, key, l, columns, a keyed digest of the persons present, and a row
-  of figures per release.
+- a person without a cohort who waits, or has waited: a cohort of the leaf, whose label covers the
+  person too, or 0, and the hash;
+- a person who is withheld, because the cohort of this person is gone: the hash alone;
+- the head, JSON alone: version, key, l, columns, the number of people who were ever placed or
+  forgotten, a keyed digest of the persons present, and a row of figures per release.
+
+A person is placed once. Two cohorts of one person would share that person's value, and the attacker
+who intersects them would find it. So the state never forgets a person.
 """
 
 import hmac
@@ -24,11 +28,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core.arrow import integers, valid
+from anon_sql.core.arrow import integers, true, valid
 from anon_sql.core.pseudonyms import key_check
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 
-VERSION = 1
+VERSION = 2  # 1 forgot the members of a cohort that had left, and placed them again
 NOWHERE = 0  # stands for the cohort of a person who waits and whom no label covers
 COLUMNS = {"cohort": "BIGINT", "person": "VARCHAR", "tuple": "VARCHAR"}
 Cohorts = npt.NDArray[np.int64]
@@ -61,7 +65,8 @@ class State:
     """A state as its rows say it, in tables with the columns of the relation.
 
     head: see above. members: cohort, person and digest. tuples: cohort and JSON. waiting: the
-    cohort whose label covers a person who waits, and the person. withheld: persons.
+    cohort whose label covers a person who waits or has waited, and the person. withheld: persons
+    who had a cohort that is gone.
     """
 
     head: dict[str, Any]
@@ -100,12 +105,18 @@ class State:
         return whole.take(order).combine_chunks().to_struct_array().combine_chunks()
 
     def cohort_of(self, persons: Persons) -> Cohorts:
-        """Return the cohort in which each person is present, int64[n]; NOWHERE for others."""
-        known = self.members["tuple"].combine_chunks()
-        at = pc.index_in(persons.digests, value_set=known)
-        found = integers(self.members["cohort"].combine_chunks().take(at)).copy()
-        found[integers(pc.is_in(persons.hashes, value_set=self.withheld)).astype(bool)] = NOWHERE
-        return found  # type: ignore[no-any-return]
+        """Return the cohort of each person, int64[n]; NOWHERE for people without one.
+
+        The values of a person have no part in it: a member whose values change stays a member.
+        """
+        members = self.members["person"].combine_chunks()
+        at = pc.index_in(persons.hashes, value_set=members)
+        return integers(self.members["cohort"].combine_chunks().take(at))
+
+    def changed(self, persons: Persons) -> int:
+        """Return how many members among some persons have other values than on entry."""
+        entry = true(pc.is_in(persons.digests, value_set=self.members["tuple"].combine_chunks()))
+        return int(((self.cohort_of(persons) != NOWHERE) & ~entry).sum())
 
     def require_present(self, function: str, persons: Persons, key: bytes) -> None:
         """Raise AnonError unless the table has the persons and tuples of the last state."""
@@ -120,6 +131,7 @@ class State:
     def enter(self, persons: Persons, cohorts: Cohorts) -> None:
         """Add members of new cohorts."""
         own = pa.array(cohorts)
+        self.head["placed"] += len(cohorts)
         self.members = pa.concat_tables(
             [self.members, pa.table([own, persons.hashes, persons.digests], schema=_MEMBERS)]
         )
@@ -128,17 +140,11 @@ class State:
             [self.tuples, pa.table([own, texts], schema=self.tuples.schema)]
         )
 
-    def withdraw(self, cohorts: Cohorts, persons: Sequence[str] | pa.Array = ()) -> None:
-        """Delete cohorts whole; their members are withheld from now on, except some persons."""
-        of = self.members.filter(pc.is_in(self.members["cohort"], value_set=pa.array(cohorts)))
-        lost = of["person"].unique()
-        lost = lost.filter(pc.invert(pc.is_in(lost, value_set=pa.array(persons, pa.string()))))
-        self.withheld = pa.concat_arrays([self.withheld, lost]).unique()
-        self.remove(cohorts)
-
     def remove(self, cohorts: Cohorts) -> None:
-        """Delete the tuples and the members of cohorts, and who waits for them."""
+        """Delete cohorts whole; their members are withheld from now on."""
         gone = pa.array(cohorts)
+        lost = self.members.filter(pc.is_in(self.members["cohort"], value_set=gone))["person"]
+        self.withheld = pa.concat_arrays([self.withheld, lost.combine_chunks()])
         self.tuples, self.members = (
             own.filter(pc.invert(pc.is_in(own["cohort"], value_set=gone)))
             for own in (self.tuples, self.members)
@@ -148,11 +154,14 @@ class State:
         self.waiting = self.waiting.set_column(0, "cohort", own)
 
     def forget(self, persons: pa.Array) -> None:
-        """Delete everything about some persons; their cohorts must be withdrawn already."""
-        self.waiting = self.waiting.filter(
-            pc.invert(pc.is_in(self.waiting["person"], value_set=persons))
-        )
-        self.withheld = self.withheld.filter(pc.invert(pc.is_in(self.withheld, value_set=persons)))
+        """Remove the cohorts of some persons; withhold these persons, also if they only waited."""
+        of = self.members.filter(pc.is_in(self.members["person"], value_set=persons))
+        self.remove(integers(of["cohort"].combine_chunks().unique()))
+        waits = pc.is_in(self.waiting["person"], value_set=persons)
+        lost = self.waiting.filter(waits)["person"].combine_chunks()
+        self.head["placed"] += len(lost)
+        self.withheld = pa.concat_arrays([self.withheld, lost])
+        self.waiting = self.waiting.filter(pc.invert(waits))
 
 
 def keyed(key: bytes, *texts: str) -> str:
@@ -226,10 +235,14 @@ def read_state(
         only(cohort & person & ~tuple_, "cohort", "person"),
         only(~cohort & person & ~tuple_, "person")["person"].combine_chunks(),
     )
-    known, held = (
-        np.sort(integers(own["cohort"].combine_chunks())) for own in (state.members, state.tuples)
+    of_members, of_tuples = (
+        np.sort(integers(part["cohort"].combine_chunks())) for part in (state.members, state.tuples)
     )
-    if not np.array_equal(known, held):
+    parts = (state.members["person"], state.waiting["person"], pa.chunked_array([state.withheld]))
+    people = pa.chunked_array([chunk for part in parts for chunk in part.chunks], pa.string())
+    complete = len(state.members) + len(state.withheld) == head["placed"]
+    once = pc.count_distinct(people).as_py() == len(people)
+    if not (np.array_equal(of_members, of_tuples) and complete and once):
         raise AnonError(
             function, rule, "rows that do not belong together", "take an unchanged copy"
         )
@@ -259,11 +272,12 @@ def _is_tuple(text: str, names: set[str]) -> bool:
 
 _HEAD: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("key_check", "present"), str),
-    **dict.fromkeys(("l", "leaf", "next"), int),
+    **dict.fromkeys(("l", "leaf", "next", "placed"), int),
     "waiting": (int, float),
 }
 _FIGURES: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("release", "cohorts", "present", "former", "waiting", "withheld"), int),
+    **dict.fromkeys(("release", "cohorts", "present", "former", "waiting"), int),
+    **dict.fromkeys(("withheld", "changed"), int),
     "made_at": str,
     "largest_waiting_share": (int, float),
 }

@@ -1,8 +1,8 @@
--- The state of a series without some persons: their cohorts are withdrawn whole, as series_next does with
--- leavers := 'withdraw'. The other members of these cohorts are not released again. Delete the persons
--- from the table, too: who stays in it counts as new at the next series_next.
+-- The state of a series without some people: their cohorts are withdrawn whole, as series_next does with
+-- leavers := 'withdraw'. No member of these cohorts is released again. The state keeps a keyed hash of each
+-- of them, because a person who is placed twice can be found by intersection.
 --
--- state: name of the state. persons: list of the persons' values in the column entity.
+-- state: name of the state. persons: list of the people's values in the column entity.
 -- key: the key of the series.
 -- Returns: the state, as series_next does. Save it in place of the other.
 -- Errors: a relation that is no state, a key as in anon_pseudonym or another than that of the series.

@@ -1,8 +1,8 @@
--- The next state of a series of releases: newcomers are placed into cohorts of l or more persons with
--- different sensitive values, leavers and changed values are noted. Releases that are unions of these
--- cohorts can be made again and again (anonymize with series). The state is private, like the raw
--- table: save it as a table. It changes nothing by itself; the same table, state and key give the same
--- cohorts.
+-- The next state of a series of releases. Newcomers are placed into cohorts of l or more people with
+-- different sensitive values. A person is placed once: a member who leaves, or whose values change,
+-- stays in the cohort with the values of entry, and no member of a cohort that is gone is released
+-- again. Releases of these cohorts can be made again and again (anonymize with series). The state is
+-- private, like the raw table: save it as a table. The same table, state and key give the same cohorts.
 --
 -- As in every release: tbl, qids, sensitive, identifiers, keep, entity, hierarchy, drop.
 -- state: the state of the series before; NULL means that the series begins.
@@ -13,8 +13,8 @@
 -- waiting: expected share of persons who wait, 0…1, up to which such a group is halved; NULL means
 --   0.02 where l is 2, and 0.05 above.
 -- leavers: 'keep' shows the row of a person who has left until the last one of the cohort has left;
---   'withdraw' withdraws the whole cohort at once, whose other members are then never released
---   again.
+--   'withdraw' withdraws the whole cohort at once; either way, no member of a cohort that is gone
+--   is ever released again.
 -- key: secret key of the series, as in anon_pseudonym; the same for all its states.
 -- Returns: the state, rows in random order: cohort (BIGINT), person (VARCHAR, a keyed hash), tuple
 --   (VARCHAR, JSON or a keyed digest).

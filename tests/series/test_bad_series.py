@@ -107,11 +107,11 @@ def changed(head="tuple", tuples="tuple", digests="tuple"):
     [
         ("SELECT 1 AS cohort", "a table with other columns"),
         (
-            changed(head="""replace(tuple, '"series": 1', '"series": 7')"""),
+            changed(head="""replace(tuple, '"series": 2', '"series": 7')"""),
             "one of another version",
         ),
         (changed(head="'x'"), "a first row that is none"),
-        (changed(head="""'{"series": 1}'"""), "a first row that is none"),
+        (changed(head="""'{"series": 2}'"""), "a first row that is none"),
         (changed(head="""replace(tuple, '"former": 0', '"former": "0"')"""), "that is none"),
         (changed(tuples="'x'"), "rows that are none of its own"),
         (changed(tuples="""'{"illness": "flu"}'"""), "rows that are none of its own"),

@@ -7,7 +7,7 @@ equally likely. The largest posterior of a person who was placed on arrival is e
 from collections import Counter, defaultdict
 from fractions import Fraction
 from functools import cache
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import prod
 
 import numpy as np
@@ -48,33 +48,39 @@ def placed(values, order, l):  # noqa: E741
     return [frozenset(order[at] for at in cohort) for cohort in made]
 
 
-def runs(steps, values, l):  # noqa: E741
+def runs(steps, values, l, again=False):  # noqa: E741
     """Give the cohorts and the persons of every release, its probability over the orders, the
     members who were placed on arrival, and those who had waited.
 
-    steps: for each release how many come, who leaves and who comes back.
+    steps: for each release how many come, who leaves, who comes back, and who was forgotten before
+    it. values: of each person on entry; later ones have no part in any file. again: the control, in
+    which the members of a cohort that is gone count as new.
     """
-    begun = [([], frozenset(), frozenset(), [], 1, (frozenset(), frozenset()))]
+    begun = [([], frozenset(), frozenset(), frozenset(), [], 1, (frozenset(), frozenset()))]
     known = 0
-    for comes, leaves, returns in steps:
+    for comes, leaves, returns, *forgotten in steps:
         new = range(known, known + comes)
         known += comes
+        lost = frozenset(*forgotten)
         done = []
-        for cohorts, here, waited, view, orders_before, (arrived, later) in begun:
+        for cohorts, here, waited, gone, view, orders_before, (arrived, later) in begun:
             now = (here | frozenset(new) | frozenset(returns)) - frozenset(leaves)
-            kept = [cohort for cohort in cohorts if cohort & now]
-            free = now - {p for cohort in kept for p in cohort}
+            kept = [cohort for cohort in cohorts if cohort & now and not cohort & lost]
+            ended = {p for cohort in cohorts if cohort not in kept for p in cohort}
+            withheld = frozenset() if again else gone | ended | lost
+            free = now - withheld - {p for cohort in kept for p in cohort}
             old, young = sorted(free & waited), sorted(free - waited)
             orders = list(product(permutations(old), permutations(young)))
             for waiting, coming in orders:  # who has waited is placed apart
-                again, first = (placed(values, order, l) for order in (waiting, coming))
-                whole = kept + again + first
-                late = {p for cohort in again for p in cohort}
-                members = (arrived | {p for cohort in first for p in cohort}) - late
-                rest = now - {p for cohort in whole for p in cohort}
+                late, first = (placed(values, order, l) for order in (waiting, coming))
+                whole = kept + late + first
+                arrived_late = {p for cohort in late for p in cohort}
+                members = (arrived | {p for cohort in first for p in cohort}) - arrived_late
+                rest = now - withheld - {p for cohort in whole for p in cohort}
                 told = [*view, (whole, now)]
                 many = orders_before * len(orders)
-                done.append((whole, now, rest, told, many, (members, (later | late) - members)))
+                kinds = members, (later | arrived_late) - members
+                done.append((whole, now, waited | rest, withheld, told, many, kinds))
         begun = done
     for *_, view, orders, members in begun:
         yield view, Fraction(1, orders), members
@@ -84,23 +90,29 @@ def seen(cohorts, world):
     return frozenset((cohort, tuple(sorted(world[p] for p in cohort))) for cohort in cohorts)
 
 
-def largest(steps, values, l, kept="x"):  # noqa: E741
+def largest(steps, values, l, kept="x", files=None, again=False):  # noqa: E741
     """Return the largest posterior of a member placed on arrival, and of one who waited before, for
     each of ``RATES``.
 
-    kept: the values of a kept column, which are equally likely; the attacker sees it, too.
+    kept: the values of a kept column on entry, which are equally likely; the attacker sees it, too.
+    files: which releases the attacker has, None for all; who is present in which is known of all.
     """
     persons = sum(step[0] for step in steps)
     names = "abc"[:values]
     worlds, members = defaultdict(Counter), {}
     for own in product(names, repeat=persons):
-        found = list(runs(steps, own, l))
+        found = list(runs(steps, own, l, again))
         for beside in product(kept, repeat=persons):
             world = tuple(zip(own, beside, strict=True))
             for view, share, arrived in found:
-                told = tuple((seen(cohorts, world), present) for cohorts, present in view)
+                had = [view[at] for at in files or range(len(steps))]
+                shown = {p for cohorts, _ in had for cohort in cohorts for p in cohort}
+                told = tuple((seen(cohorts, world), present) for cohorts, present in had)
+                told += tuple(present for _, present in view)
                 worlds[told][own] += share
-                members[told] = arrived
+                kinds = members.setdefault(told, (set(), set()))
+                for at, people in enumerate(arrived):
+                    kinds[at].update(people & shown)
     return [
         (max_posterior(worlds, members, 0, rates), max_posterior(worlds, members, 1, rates))
         for rates in RATES[values]
@@ -167,6 +179,33 @@ def test_nothing_is_promised_to_who_has_waited():
 def test_leavers_and_who_comes_back_with_a_kept_column(steps, l):  # noqa: E741
     found = largest(steps, 3, l, kept="xy")
     assert [arrived for arrived, _ in found] == [Fraction(1, l)] * 2
+
+
+RETURNS = [(2, (), ()), (0, (0, 1), ()), (1, (), (0,))]  # who returns meets a newcomer
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        RETURNS,
+        [(2, (), ()), (1, (), (), (0,))],  # one is forgotten and stays, another comes
+        [(3, (), ()), (0, (0, 1), ()), (1, (2,), (0, 1))],
+        pytest.param([(3, (), ()), (1, (), (), (0,)), (1, (0,), ())], marks=long),
+        pytest.param([(3, (), ()), (0, (2,), ()), (2, (), (2,))], marks=long),  # who waits is away
+        pytest.param([(4, (), ()), (0, (0, 1), ()), (1, (2,), (0, 1))], marks=long),
+    ],
+)
+def test_any_of_the_files_with_returns_and_erasure(steps):
+    for many in range(1, len(steps) + 1):
+        for files in combinations(range(len(steps)), many):
+            found = largest(steps, 3, 2, files=files)
+            assert all(arrived <= Fraction(1, 2) for arrived, _ in found)
+
+
+def test_who_is_placed_again_would_be_found():
+    """The control: a person who returns is placed again, with a newcomer."""
+    assert [arrived for arrived, _ in largest(RETURNS, 3, 2)] == [Fraction(1, 2)] * 2
+    assert [arrived for arrived, _ in largest(RETURNS, 3, 2, again=True)] == [1, 1]
 
 
 @long

@@ -34,13 +34,13 @@ from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
 from anon_sql.measures.pair import require_types
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.privacy.model import many as counted
-from anon_sql.series.next import NAME, Next, Table, forget, next_state
+from anon_sql.series.next import NAME, Next, Table, next_state
 from anon_sql.series.release import SeriesRelease, release
 from anon_sql.series.state import Persons, State, digests, read_state, require_columns, series_key
 
 _ROW = pa.struct([("cohort", pa.int64()), ("person", pa.string()), ("tuple", pa.string())])
 _STATE = pa.list_(_ROW)
-_FIGURES = ("cohorts", "present", "former", "waiting", "withheld")
+_FIGURES = ("cohorts", "present", "former", "waiting", "withheld", "changed")
 _AUDIT_ROWS = pa.list_(ROW)
 _STATUS = pa.list_(
     pa.struct(
@@ -223,7 +223,8 @@ def forget_persons(state: Any, types: Any, persons: Any, key: Any) -> pa.Array:
     texts = one_array(persons)[0].values
     ((_, kind),) = found.head["columns"]["entity"].items()
     hashes = person_hashes(texts, kind, secret).drop_null().to_pylist()
-    return _rows(forget(found, pa.array([one.hex() for one in hashes], pa.string())))
+    found.forget(pa.array([one.hex() for one in hashes], pa.string()))
+    return _rows(found)
 
 
 @udf(sql_type(_RELEASE), volatile=True)
