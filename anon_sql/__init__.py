@@ -8,7 +8,7 @@ from anon_sql.version import VERSION as __version__
 
 if TYPE_CHECKING:
     from anon_sql.apps.verdict.of_recipe import recipe
-    from anon_sql.frames import anonymize
+    from anon_sql.frames import anonymize, k_anonymity, l_diversity, t_closeness
     from anon_sql.hosts.duckdb.interrupting import interrupt
     from anon_sql.hosts.duckdb.ledger import ledger
     from anon_sql.hosts.duckdb.listening import listen
@@ -24,14 +24,18 @@ __all__ = [
     "connect",
     "declare",
     "interrupt",
+    "k_anonymity",
+    "l_diversity",
     "ledger",
     "listen",
     "recipe",
     "register",
     "release",
     "release_linked",
+    "t_closeness",
     "unregister",
 ]
+_OF_FRAMES = ("anonymize", "k_anonymity", "l_diversity", "t_closeness")
 _PLACES = {
     "declare": "duckdb.roles",
     "interrupt": "duckdb.interrupting",
@@ -46,8 +50,8 @@ def __getattr__(name: str) -> Any:
     """Import a host with the first of its functions that is asked for, or a module of functions."""
     if name in ("datasets", "frames", "spark"):
         return import_module(f"anon_sql.{name}")
-    if name == "anonymize":
-        return import_module("anon_sql.frames").anonymize
+    if name in _OF_FRAMES:
+        return getattr(import_module("anon_sql.frames"), name)
     if name == "recipe":
         return import_module("anon_sql.apps.verdict.of_recipe").recipe
     if name not in __all__:

@@ -1664,7 +1664,7 @@ def audit(
 
 
 def beta_likeness(
-    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
     hierarchy: Frame = None, kind: str = 'enhanced', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
@@ -1676,7 +1676,8 @@ def beta_likeness(
     but count in the raw table.
 
     raw: name of the raw table.
-    released: name of its release, in any format.
+    released: name of its release, in any format. Without it, or if it names sensitive columns,
+        the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
     qids: quasi-identifiers; None means the columns declared in comments on the raw table.
@@ -1692,7 +1693,7 @@ def beta_likeness(
 
 
 def delta_disclosure(
-    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> float | None:
@@ -1704,7 +1705,8 @@ def delta_disclosure(
     table.
 
     raw: name of the raw table.
-    released: name of its release, in any format.
+    released: name of its release, in any format. Without it, or if it names sensitive columns,
+        the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
     qids: quasi-identifiers; None means the columns declared in comments on the raw table.
@@ -1718,7 +1720,7 @@ def delta_disclosure(
 
 
 def k_anonymity(
-    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame = None, *, qids: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> int | None:
     """The k of a release: the number of rows in its smallest equivalence class, where a class is
@@ -1726,7 +1728,8 @@ def k_anonymity(
     one class.
 
     raw: name of the raw table.
-    released: name of its release, in any format.
+    released: name of its release, in any format. Without it, the first table is measured as it
+        is: its cells are values, not labels.
     qids: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: BIGINT, in rows; None for an empty release.
@@ -1737,8 +1740,8 @@ def k_anonymity(
 
 
 def l_diversity(
-    raw: Frame, released: Frame, *, sensitive: Columns = None, kind: str = 'distinct', c: float = 3,
-    qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, kind: str = 'distinct',
+    c: float = 3, qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
     """The l of a release: the diversity of the sensitive values in the least diverse class
@@ -1749,7 +1752,8 @@ def l_diversity(
     sensitive value and are not a class.
 
     raw: name of the raw table.
-    released: name of its release, in any format.
+    released: name of its release, in any format. Without it, or if it names sensitive columns,
+        the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. Each column
         is measured by itself, and the worst is returned.
     kind: 'distinct', 'entropy' or 'recursive'.
@@ -1764,7 +1768,7 @@ def l_diversity(
 
 
 def max_share(
-    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> float | None:
@@ -1774,7 +1778,8 @@ def max_share(
     no sensitive value and are not a class.
 
     raw: name of the raw table.
-    released: name of its release, in any format.
+    released: name of its release, in any format. Without it, or if it names sensitive columns,
+        the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
     qids: quasi-identifiers; None means the columns declared in comments on the raw table.
@@ -1787,7 +1792,7 @@ def max_share(
 
 
 def risk(
-    raw: Frame, released: Frame, *, population: Frame = None, threshold: float = 0.2,
+    raw: Frame, released: Frame = None, *, population: Frame = None, threshold: float = 0.2,
     qids: Columns = None, hierarchy: Frame = None, sampling_fraction: float | None = None,
     population_size: int | None = None, weights: str | None = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -1809,6 +1814,7 @@ def risk(
 
     raw: name of the raw table.
     released: name of its release, in any format; with population in label or typed format.
+        Without it, the first table is measured as it is: its cells are values, not labels.
     population: table of all persons who could be in the raw table, including those who are,
         with the same quasi-identifiers. Its distinct rows are compared with all classes.
     threshold: a row is at risk if its risk exceeds this, 0…1.
@@ -1836,7 +1842,7 @@ def risk(
 
 
 def t_closeness(
-    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> float | None:
@@ -1849,7 +1855,8 @@ def t_closeness(
     release publish no sensitive value and are not a class, but count in the raw table.
 
     raw: name of the raw table.
-    released: name of its release, in any format.
+    released: name of its release, in any format. Without it, or if it names sensitive columns,
+        the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
     qids: quasi-identifiers; None means the columns declared in comments on the raw table.

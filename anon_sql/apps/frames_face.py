@@ -69,7 +69,7 @@ _TYPES = {
     "drop": "Columns",
     "weights": "Weights",
 }
-_NAMED = ("hierarchy", "population", "like", "ledger", "state", "series")
+_NAMED = ("released", "hierarchy", "population", "like", "ledger", "state", "series")
 
 
 def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
@@ -134,7 +134,8 @@ def _words(entry: Entry, known: Mapping[str, Declaration]) -> tuple[list[str], l
             value = _python(default) if each is None else repr(each.default)
             kind = _kind(name, value) if each is None else _of(each.accepts, name, each.default)
             words.append(f"{name}: {kind} = {value}")
-        by_position.append(not default or (name in ("k", "state") and len(words) == 2))
+        second = name in ("k", "state", "released") and len(words) == 2
+        by_position.append(not default or second)
     return words, by_position
 
 

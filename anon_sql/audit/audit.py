@@ -22,6 +22,7 @@ from anon_sql.audit.compared import (
 from anon_sql.audit.labels import require_order, spelling, unique_ends, wider_labels
 from anon_sql.audit.parameters import NAME
 from anon_sql.audit.rows import truth
+from anon_sql.core.labels.as_printed import as_printed, values_by_name
 from anon_sql.core.labels.reading import coverage
 from anon_sql.core.running import Progress, Workers
 from anon_sql.privacy import VALUE_MODELS
@@ -41,10 +42,14 @@ def audit(
     """
     with Progress(NAME, len(request.types) + _STEPS) as progress:
         columns = {}
+        labels = as_printed(
+            {name: named(released.labels, name) for name in request.types},
+            values_by_name(raw.values, trees),
+        )
         for name, kind in request.types.items():
             progress.note = f"reads the labels of {name}"
-            labels = named(released.labels, name)
-            columns[name] = coverage(NAME, name, kind, raw.values[name], labels, trees.get(name))
+            shown = labels[name]
+            columns[name] = coverage(NAME, name, kind, raw.values[name], shown, trees.get(name))
             require_order(name, columns[name])
             progress.advance(1)
         compared = Compared(request, raw, released, columns)

@@ -206,8 +206,11 @@ _DATE = r"^(?:\d{4}|[1-9]\d{4,})-\d\d-\d\d$"
 
 
 def require_order(name: str, column: Coverage) -> None:
-    """Raise AnonError where text of the raw table looks like labels and the release has none."""
+    """Raise AnonError if text of the raw table looks like labels, and the release has none and
+    shows values that the raw table lacks."""
     if not isinstance(column.column, Categories) or not pa.types.is_string(column.labels.type):
+        return
+    if not column.unknown.any():
         return
     if pc.any(pc.match_substring_regex(column.labels, r"'|^\*$")).as_py():
         return

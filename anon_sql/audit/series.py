@@ -17,6 +17,7 @@ from anon_sql.audit.compared import Property, none_of
 from anon_sql.audit.parameters import NAME
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, true
+from anon_sql.core.labels.as_printed import as_printed, values_by_name
 from anon_sql.core.labels.reading import Bools, Coverage, Ints, coverage
 from anon_sql.privacy.model import many
 from anon_sql.series.next import Table
@@ -84,9 +85,14 @@ def series_properties(
     unit_of = np.where(np.isin(units, known), np.searchsorted(known, units), len(known))
     if len(shown.tuples) * len(cohorts) > LOOKS:
         return _untold("The rows are too many to compare all persons with all labels.")
+    kinds, raw = table.request.quasi, table.source.quasi
+    labels = as_printed(
+        {name: shown.labels[name] for name in kinds},
+        values_by_name({name: raw[name] for name in kinds}, trees),
+    )
     columns = [
-        coverage(NAME, name, kind, table.source.quasi[name], shown.labels[name], trees.get(name))
-        for name, kind in table.request.quasi.items()
+        coverage(NAME, name, kind, raw[name], labels[name], trees.get(name))
+        for name, kind in kinds.items()
     ]
     fits = _fits(rows, columns, unit_of, present, len(known))
     found = _series(rows, fits, k)

@@ -14,6 +14,7 @@ al. 2007, see ``information_loss``.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import approximate, exact, infinite
 from anon_sql.core.hierarchy.tree import HierarchyTree
+from anon_sql.core.labels.as_printed import RawValues, raw_values
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
 from anon_sql.core.labels.reading import Ranges, Said, read_columns, read_nodes, read_sets
 from anon_sql.errors import AnonError
@@ -100,6 +102,12 @@ class AttributeDomain:
     def values(self) -> int:
         """How many distinct texts it holds, NULL among them."""
         return len(self.words) + self.nulls
+
+    @cached_property
+    def raw(self) -> RawValues:
+        """The texts that a released column may show as they are."""
+        tree = self.tree
+        return raw_values(self.words, None if tree is None else pa.array(tree.names[tree.leaves :]))
 
     @property
     def label_like(self) -> bool:

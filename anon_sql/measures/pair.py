@@ -98,7 +98,7 @@ def _require_labels(
             _counted(malformed, "other"),
             TREE_HINT if column.tree is None else None,
         )
-    if all_rows and column.tree is None and not lost.quoted and column.label_like:
+    if other and all_rows and column.tree is None and not lost.quoted and column.label_like:
         raise AnonError(function, ORDER, f"labels of {column.name} in the first only", "swap them")
     if other:
         raise AnonError(
@@ -145,7 +145,8 @@ class Pair:
 
     rows: of the raw table. types: SQL types of its columns, by name; released: of the release's
     columns. domains: of the quasi-identifiers, in their order. labels: of each quasi-identifier
-    what every class shows, by name; sizes: int64[m], the rows of each class.
+    what every class shows, by name; sizes: int64[m], the rows of each class. alone: whether one
+    table is measured, whose cells are values: it has no domains, and no class is suppressed.
     """
 
     function: str
@@ -156,6 +157,7 @@ class Pair:
     domains: Sequence[AttributeDomain]
     labels: Mapping[str, pa.Array]
     sizes: npt.NDArray[np.int64]
+    alone: bool = False
 
     @property
     def released_rows(self) -> int:
@@ -165,6 +167,8 @@ class Pair:
     @cached_property
     def losses(self) -> dict[str, Penalties]:
         """The NCP of every class in each quasi-identifier, by name; see ``read_penalties``."""
+        if self.alone:
+            return {}
         all_rows = self.rows == self.released_rows
         classes = dict.fromkeys(self.labels, np.ones_like(self.sizes))
         return read_penalties(
@@ -180,6 +184,8 @@ class Pair:
 
     def suppressed(self, found: Mapping[str, Penalties]) -> npt.NDArray[np.bool_]:
         """Return which classes are suppressed in every quasi-identifier, bool[m]."""
+        if self.alone:
+            return np.zeros(len(self.sizes), np.bool_)
         stars = [found[column.name].star for column in self.domains]
         return np.asarray(np.logical_and.reduce(stars))
 

@@ -1,7 +1,7 @@
 """What a release keeps and what it costs: every measure of information loss, from its counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import true
 from anon_sql.core.common_parameters import of_columns
+from anon_sql.core.labels.as_printed import counted_as_printed as texts_as_printed
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.parameters import Choice, ColumnWeights, Whole, declare, param
 from anon_sql.errors import Argument
@@ -84,6 +85,34 @@ class CountedRelease:
     def require_no_more_rows(self) -> None:
         """Raise AnonError where the release has more rows than the raw table."""
         require_no_more_rows(self.function, self.rows, self.released_rows)
+
+
+def counted_as_printed(
+    domains: Sequence[AttributeDomain], labels: Mapping[str, LabelCounts], sizes: Sizes
+) -> tuple[dict[str, LabelCounts], Sizes]:
+    """Return what a release shows with its values as a release function prints them.
+
+    See ``as_printed``. labels, sizes: as in ``CountedRelease``.
+    """
+    columns = {name: each.values for name, each in labels.items()}
+    raw = {column.name: column.raw for column in domains}
+    gone = int(sizes.classes[sizes.suppressed].sum())
+    printed, sure = texts_as_printed(columns, raw, gone=gone > 0)
+    hidden = int(sizes.rows[sizes.suppressed].sum())
+    found = {}
+    for name, (values, star) in printed.items():
+        rows, classes = labels[name].rows, labels[name].classes
+        if sure and star.any():  # other rows than the suppressed ones have the value *
+            left = ~star | (classes > gone)
+            shown = pa.concat_arrays([values.filter(pa.array(left)), pa.array([STAR])])
+            found[name] = LabelCounts(
+                shown,
+                np.append((rows - star * hidden)[left], hidden),
+                np.append((classes - star * gone)[left], gone),
+            )
+        else:
+            found[name] = LabelCounts(values, rows, classes)
+    return found, sizes if sure or not gone else replace(sizes, suppressed=sizes.suppressed & False)
 
 
 def counted_release(

@@ -7,7 +7,7 @@ split means as many rows of each value of the target, drawn by one seed from row
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core import running, stopping
+from anon_sql.core.labels.as_printed import as_printed
 from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
 from anon_sql.core.parameters import Anything, Choice, Columns, Number, Whole, declare, param
 from anon_sql.core.roles import fold
@@ -172,7 +173,9 @@ def classification(
     columns: the quasi-identifiers. Raises AnonError.
     """
     rows, positive = [], options.positive
-    for data, groups in (("raw", raw), ("released", released)):
+    shown = {column.name: released.columns[column.name] for column in columns}
+    printed = as_printed(shown, {column.name: column.raw for column in columns})
+    for data, groups in (("raw", raw), ("released", replace(released, columns=printed))):
         features = []
         for column in columns:
             known, codes = distinct(groups.columns[column.name])

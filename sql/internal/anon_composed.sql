@@ -1,11 +1,5 @@
 -- What composition reads: the rows of the persons, and the classes of each release.
 
--- Return a list of names as it is, and one name as a list.
-CREATE OR REPLACE MACRO __anon_names(x) AS CASE
-    WHEN system.main.typeof(x) = 'VARCHAR' THEN system.main.list_value(x::VARCHAR)
-    ELSE TRY_CAST(x AS VARCHAR[])
-END;
-
 -- Return whether x is a name, or a list of at least one name.
 CREATE OR REPLACE MACRO __anon_all_named(x) AS coalesce(
     system.main.len(__anon_names(x)) > 0

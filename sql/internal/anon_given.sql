@@ -42,16 +42,44 @@ CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_qids, __anon_sens
     __anon_scope(__anon_raw, system.main.struct_pack(
         qids := __anon_qids, sensitive := __anon_sensitive, whole := true));
 
+-- Return a list of names as it is, and one name as a list.
+CREATE OR REPLACE MACRO __anon_names(x) AS CASE
+    WHEN system.main.typeof(x) = 'VARCHAR' THEN system.main.list_value(x::VARCHAR)
+    ELSE TRY_CAST(x AS VARCHAR[])
+END;
+
+-- A function that measures a release also measures one table, whose cells are values and not labels:
+-- l_diversity('t', 'illness'). Return whether the second argument is no release but NULL, or names
+-- sensitive columns of the first.
+CREATE OR REPLACE MACRO __anon_alone(__anon_raw, __anon_released, __anon_sensitive) AS
+    __anon_binding_is_alone(
+        __anon_scope(__anon_raw, NULL), __anon_names(__anon_released), __anon_sensitive IS NULL);
+
+-- Return the relation whose classes are measured. __anon_is_alone: what __anon_alone returns.
+CREATE OR REPLACE MACRO __anon_measured(__anon_raw, __anon_released, __anon_is_alone) AS
+    CASE WHEN __anon_is_alone THEN __anon_raw ELSE __anon_released::VARCHAR END;
+
+-- The same as __anon_measure_call, where the second argument may name sensitive columns.
+CREATE OR REPLACE MACRO __anon_level_call(
+    __anon_raw, __anon_released, __anon_qids, __anon_sensitive
+) AS __anon_scope(__anon_raw, system.main.struct_pack(
+    qids := __anon_qids, sensitive := __anon_sensitive, whole := true,
+    second := CASE WHEN __anon_alone(__anon_raw, __anon_released, __anon_sensitive)
+        THEN __anon_names(__anon_released) END));
+
 -- Return one row, __anon_given. __anon_release_groups: name of a CTE with the result of a macro of
--- anon_groups.sql or of __anon_tally on the release.
+-- anon_groups.sql or of __anon_tally on the release. is_alone: whether the release is the raw table,
+-- whose cells are values.
 CREATE OR REPLACE MACRO __anon_given(
-    __anon_raw, __anon_released, __anon_call, __anon_hierarchy, __anon_release_groups
+    __anon_raw, __anon_released, __anon_call, __anon_hierarchy, __anon_release_groups,
+    __anon_is_alone := false
 ) AS TABLE
 SELECT system.main.struct_pack(
     call := __anon_call,
     connection := system.main.current_connection_id(),
     seen := __anon_seen(__anon_raw || ' ' || __anon_released),
     released := __anon_released,
+    alone := __anon_is_alone,
     time_zone := system.main.current_setting('TimeZone'),
     types := __anon_r.__anon_types,
     released_types := __anon_s.__anon_types,
@@ -62,7 +90,8 @@ SELECT system.main.struct_pack(
 FROM
     __anon_types(__anon_raw) AS __anon_r,
     __anon_types(__anon_released) AS __anon_s,
-    __anon_domains(__anon_raw, __anon_call, 'quasi'),
+    __anon_domains(
+        __anon_raw, __anon_call, CASE WHEN __anon_is_alone THEN 'none' ELSE 'quasi' END),
     __anon_path_rows(__anon_hierarchy),
     query_table(__anon_release_groups);
 
@@ -72,7 +101,7 @@ FROM
 CREATE OR REPLACE MACRO __anon_measures(
     __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
     __anon_k := 5, __anon_ncp := 'share', __anon_adds := false, __anon_weights := NULL,
-    __anon_own := false
+    __anon_own := false, __anon_is_alone := false
 ) AS TABLE
 WITH __anon_tallied AS (
     FROM __anon_tally(__anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL))
@@ -82,7 +111,7 @@ SELECT __anon_measures_all_measures(
     __anon_own) AS __anon_found
 FROM __anon_given(
     __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL),
-    __anon_hierarchy, '__anon_tallied');
+    __anon_hierarchy, '__anon_tallied', __anon_is_alone := __anon_is_alone);
 
 -- Return one row: the columns of utility.
 CREATE OR REPLACE MACRO __anon_utility(

@@ -4,7 +4,8 @@
 -- below δ. NULL is a value. Suppressed rows, shown as *, are a class; rows left out of the release
 -- publish no sensitive value and are not a class, but count in the raw table.
 --
--- raw: name of the raw table. released: name of its release, in any format.
+-- raw: name of the raw table. released: name of its release, in any format. Without it, or if it
+--   names sensitive columns, the first table is measured as it is: its cells are values, not labels.
 -- sensitive: sensitive column or list of columns, in addition to those declared. The worst of
 --   several columns is returned.
 -- qids: quasi-identifiers; NULL means the columns declared in comments on the raw table.
@@ -14,16 +15,20 @@
 --   be read, raw and release swapped, sensitive values that the raw table lacks.
 -- Example: SELECT delta_disclosure('people', 'release', 'illness', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO delta_disclosure(
-    raw, released, sensitive := NULL, qids := NULL, hierarchy := NULL
+    raw, released := NULL, sensitive := NULL, qids := NULL, hierarchy := NULL
 ) AS (
     WITH __anon_classed AS (
         FROM __anon_class_groups(
-            released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+            __anon_measured(raw, released, __anon_alone(raw, released, sensitive)), raw,
+            __anon_level_call(raw, released, qids, sensitive), 'sensitive')
     )
     SELECT __anon_measures_worst_level_beside('delta_disclosure', __anon_given, __anon_groups, NULL)
     FROM
         __anon_given(
-            raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+        raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+        __anon_level_call(raw, released, qids, sensitive), hierarchy, '__anon_classed',
+        __anon_is_alone := __anon_alone(raw, released, sensitive)),
         __anon_key_groups(
-            raw, released, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+            raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+            __anon_level_call(raw, released, qids, sensitive), 'sensitive')
 );

@@ -5,7 +5,8 @@
 -- rows, shown as *, are a class; rows left out of the release publish no sensitive value and are
 -- not a class.
 --
--- raw: name of the raw table. released: name of its release, in any format.
+-- raw: name of the raw table. released: name of its release, in any format. Without it, or if it
+--   names sensitive columns, the first table is measured as it is: its cells are values, not labels.
 -- sensitive: sensitive column or list of columns, in addition to those declared. Each column is
 --   measured by itself, and the worst is returned. kind: 'distinct', 'entropy' or 'recursive'. c:
 --   the constant of 'recursive'.
@@ -16,14 +17,17 @@
 --   be read, raw and release swapped, an unknown kind, a c that is not above 0.
 -- Example: SELECT l_diversity('people', 'release', 'illness', qids := ['age', 'city']);
 CREATE OR REPLACE MACRO l_diversity(
-    raw, released, sensitive := NULL, kind := 'distinct', c := 3, qids := NULL, hierarchy := NULL
+    raw, released := NULL, sensitive := NULL, kind := 'distinct', c := 3, qids := NULL, hierarchy := NULL
 ) AS (
     WITH __anon_classed AS (
         FROM __anon_class_groups(
-            released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+            __anon_measured(raw, released, __anon_alone(raw, released, sensitive)), raw,
+            __anon_level_call(raw, released, qids, sensitive), 'sensitive')
     )
     SELECT __anon_measures_worst_level(
         'l_diversity', __anon_given, system.main.struct_pack(kind := kind, c := c))
     FROM __anon_given(
-        raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed')
+        raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+        __anon_level_call(raw, released, qids, sensitive), hierarchy, '__anon_classed',
+        __anon_is_alone := __anon_alone(raw, released, sensitive))
 );

@@ -14,7 +14,8 @@
 -- all but the prosecutor's risks are NULL.
 --
 -- raw: name of the raw table. released: name of its release, in any format; with population in
---   label or typed format.
+--   label or typed format. Without it, the first table is measured as it is: its cells are values,
+--   not labels.
 -- population: table of all persons who could be in the raw table, including those who are, with the
 --   same quasi-identifiers. Its distinct rows are compared with all classes.
 -- threshold: a row is at risk if its risk exceeds this, 0…1.
@@ -38,12 +39,13 @@
 --   smaller than the raw table, weights that are no positive numbers.
 -- Example: SELECT * FROM risk('people', 'release', qids := ['age', 'city'], sampling_fraction := 0.01);
 CREATE OR REPLACE MACRO risk(
-    raw, released, population := NULL, threshold := 0.2, qids := NULL, hierarchy := NULL,
+    raw, released := NULL, population := NULL, threshold := 0.2, qids := NULL, hierarchy := NULL,
     sampling_fraction := NULL, population_size := NULL, weights := NULL
 ) AS TABLE
 WITH
 __anon_classed AS (
-    FROM __anon_weighted_groups(released, __anon_measure_call(raw, qids, NULL), weights)),
+    FROM __anon_weighted_groups(
+        coalesce(released, raw), __anon_measure_call(raw, qids, NULL), weights)),
 __anon_nobody AS (FROM query_table(raw) LIMIT 0),
 __anon_people AS (
     FROM __anon_population(
@@ -57,7 +59,8 @@ SELECT system.main.unnest(
     recursive := true)
 FROM
     __anon_given(
-        raw, released, __anon_measure_call(raw, qids, NULL), hierarchy, '__anon_classed'),
+        raw, coalesce(released, raw), __anon_measure_call(raw, qids, NULL), hierarchy,
+        '__anon_classed', __anon_is_alone := released IS NULL),
     __anon_types(coalesce(population, '__anon_nobody')) AS __anon_h,
     __anon_types('__anon_people') AS __anon_b,
     __anon_groups('__anon_people', __anon_measure_call(raw, qids, NULL), 'quasi');

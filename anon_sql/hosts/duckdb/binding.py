@@ -64,6 +64,8 @@ def flat_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(scope)
     while (bound := found.pop("bound", None)) is not None:
         found = {**bound, **found}
+    if (second := found.pop("second", None)) is not None:
+        found["sensitive"] = second
     return {**NO_ROLES, **found}
 
 
@@ -176,6 +178,34 @@ def _names(value: Any) -> frozenset[str]:
 def _folded(names: tuple[str, ...]) -> frozenset[str]:
     """Return folded names; each column of a statement asks for the same ones."""
     return frozenset(map(fold, names))
+
+
+@udf("BOOLEAN")
+def is_alone(scopes: Any, seconds: Any, unnamed: Any) -> pa.Array:
+    """Return whether a measure of a release is asked about one table.
+
+    seconds: the names in the place of the release; unnamed: whether no sensitive column is named
+    elsewhere. Without these, a release needs a table whose comments declare them, so the names are
+    columns where there is no such table; else, if they are its columns and not relations.
+    """
+    return pa.array([_is_alone(scope_in(scopes), first(seconds), first(unnamed))], pa.bool_())
+
+
+def _is_alone(scope: Mapping[str, Any], names: Any, unnamed: bool) -> bool:
+    if names is None:
+        return True
+    if not unnamed:
+        return False
+    try:
+        table = committed(scope)
+        if table is None:
+            return True
+        relations = (find(n, scope_of(scope), registry.catalog(scope["db"], n)) for n in names)
+        is_relation = any(known is not None for known in relations)
+    except AnonError:
+        return False
+    columns = {fold(name) for name in table.names}
+    return not is_relation and all(fold(name) in columns for name in names)
 
 
 @udf("BOOLEAN")

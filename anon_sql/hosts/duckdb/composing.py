@@ -16,6 +16,7 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, valid
 from anon_sql.core.columns import approximate, is_number
 from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.as_printed import as_printed, values_by_name
 from anon_sql.core.labels.one_value import shows_values
 from anon_sql.core.labels.reading import Coverage, Ints, coverage
 from anon_sql.core.printing import printed
@@ -78,7 +79,11 @@ class Part:
         """
         for name in self.quasi:
             self._require_no_mean(name, kinds[name], values[name], rows)
-        labels = {name: self._labels(name, kinds[name]) for name in self.quasi}
+        own = {name: values[name] for name in self.quasi}
+        labels = as_printed(
+            {name: self._labels(name, kinds[name]) for name in self.quasi},
+            values_by_name(own, trees),
+        )
         found = {
             name: coverage(self.function, name, kinds[name], values[name], shown, trees.get(name))
             for name, shown in labels.items()

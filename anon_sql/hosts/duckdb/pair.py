@@ -13,6 +13,8 @@ from anon_sql.core.arrow import first, integers, lists, one_array, one_list, pla
 from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.column import tree_of
 from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.as_printed import as_printed, values_by_name
+from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, clear_tag, fold
 from anon_sql.errors import (
     COMMENTS,
@@ -38,7 +40,7 @@ from anon_sql.measures.pair import (
     row_pairs,
 )
 from anon_sql.measures.quality import FAULT, Profile, data_quality
-from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes
+from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes, counted_as_printed
 from anon_sql.privacy.class_values import ClassValues, TableValues, table_values
 from anon_sql.privacy.class_values import class_values as values_of
 
@@ -74,7 +76,8 @@ class PairInput:
             self.function, self.types, self.call, self.value("seen"), self.value("released")
         )
         by_fold = {fold(name): kind for name, kind in self.value("released_types").items()}
-        require_types(self.function, roles.quasi, self.types, by_fold, values=values)
+        if not self.alone:
+            require_types(self.function, roles.quasi, self.types, by_fold, values=values)
         return roles
 
     def pair(self, *, values: bool = False) -> Pair:
@@ -82,27 +85,43 @@ class PairInput:
         roles = self.roles(values=values)
         groups = {fold(name): values for name, values in self.groups.items()}
         sizes = groups[HELPER + "count"]
+        domains = [] if self.alone else self._domains(roles.quasi)
+        labels = {name: _or_none(groups[fold(name)], pa.string()) for name in roles.quasi}
+        if self.alone:
+            kinds = [self.types[name] for name in labels]
+            labels = dict(zip(labels, printed(list(labels.values()), kinds), strict=True))
+            raw = values_by_name(labels, {})
+        else:
+            raw = {column.name: column.raw for column in domains}
         return Pair(
             self.function,
             roles,
             self.value("rows"),
             self.types,
             self.value("released_types"),
-            self._domains(roles.quasi),
-            {name: _or_none(groups[fold(name)], pa.string()) for name in roles.quasi},
+            domains,
+            as_printed(labels, raw),
             integers(_or_none(sizes, pa.int64())),
+            self.alone,
         )
+
+    @property
+    def alone(self) -> bool:
+        """Whether one table is measured, whose cells are values and not labels."""
+        return bool(self.value("alone"))
+
+    def smallest_class(self) -> int | None:
+        """Return the rows of the smallest class that ``__anon_tally`` has counted, if any."""
+        sizes = _sizes(self.groups[HELPER + "sizes"]).size
+        return int(sizes.min()) if len(sizes) else None
 
     def counted(self, quasi: Sequence[str]) -> CountedRelease:
         """Return quasi-identifiers of both relations, counted by ``__anon_tally``."""
         counted = {fold(name): values for name, values in self.groups.items()}
-        return CountedRelease(
-            self.function,
-            self.value("rows"),
-            self._domains(quasi),
-            {name: _labels(counted[fold(name)]) for name in quasi},
-            _sizes(counted[HELPER + "sizes"]),
-        )
+        domains, sizes = self._domains(quasi), _sizes(counted[HELPER + "sizes"])
+        labels = {name: _labels(counted[fold(name)]) for name in quasi}
+        read = counted_as_printed(domains, labels, sizes)
+        return CountedRelease(self.function, self.value("rows"), domains, *read)
 
     def rows_of_hierarchy(self, names: Sequence[str]) -> dict[str, pa.StructArray]:
         """Return the rows of the hierarchy by column, see ``rows_of``."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
+from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Argument, Parameter, Python, SpelledAs
 from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
 from anon_sql.hosts.duckdb.listening import passed_on
@@ -149,7 +150,9 @@ class _Room:
             before = "" if name in _POSITIONAL else f"{quote(name)} := "
             if each is None:
                 continue
-            if name in _TABLES:
+            if name == "released" and self._names_columns(arguments, each):
+                text, parameters[name] = f"${name}", each
+            elif name in _TABLES:
                 text = literal(self.table(name, each))
             elif name in _NAMED and isinstance(each, list):
                 text = f"[{', '.join(literal(self.named(name, one)) for one in each)}]"
@@ -162,6 +165,16 @@ class _Room:
                 text, parameters[name] = f"${name}", each
             texts.append(before + text)
         return ", ".join(texts), parameters
+
+    def _names_columns(self, arguments: Mapping[str, Any], second: Any) -> bool:
+        """Return whether sensitive columns of the raw table are named in place of its release."""
+        if self.first is None or "sensitive" not in arguments:
+            return False
+        names = [second] if isinstance(second, str) else second
+        columns = {fold(name) for name in self.first.columns.types}
+        return isinstance(names, list) and all(
+            isinstance(name, str) and fold(name) in columns for name in names
+        )
 
     def ask(self, fetch: Callable[[], Any]) -> Any:
         """Return what a statement gives; raise AnonError for what DuckDB refuses."""

@@ -32,7 +32,7 @@ from anon_sql.hosts.spark.frame import (
 )
 from anon_sql.measures.loss import AttributeDomain, domain
 from anon_sql.measures.pair import is_label, require_types
-from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes
+from anon_sql.measures.utility import CountedRelease, LabelCounts, Sizes, counted_as_printed
 from anon_sql.measures.utility import utility as all_measures
 
 COLUMNS = (
@@ -114,8 +114,7 @@ def _measured(
     released_names = {name: by_fold[fold(name)] for name in roles.quasi}
     call = _Call(function, raw, released, frame, roles, released_names, other.types)
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
-    labels, sizes = _classes(call)
-    counted = CountedRelease(function, rows, domains, labels, sizes)
+    counted = CountedRelease(function, rows, domains, *counted_as_printed(domains, *_classes(call)))
     return all_measures(counted, size, weights=weighted)
 
 

@@ -51,6 +51,8 @@ def all_measures(
     chosen = read(Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)})
     pair_input = PairInput(name, argument)
     quasi = pair_input.roles(values=True).quasi
+    if pair_input.alone:
+        return pa.array([{"smallest_class": pair_input.smallest_class()}], UTILITY)
     counted, weighted = pair_input.counted(quasi), read_weights(name, chosen.weights, quasi)
     more = {"adds": first(adds), "own": first(own)}
     return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, **more)], UTILITY)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, lists, one_list
+from anon_sql.core.labels.as_printed import RawValues, as_printed
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
@@ -121,7 +122,7 @@ def compared(
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     require_kept(function, work, kept_columns)
     quasi = _columns(pair_input, pair, work, known[0])
-    labels, found = _groups(work, groups[0])
+    labels, found = _groups(work, groups[0], {name: one.domain.raw for name, one in quasi.items()})
     dropped = pair.rows - pair.released_rows
     mode, actual = request["mode"], _answers(answers[0])
     return one_list(
@@ -150,8 +151,11 @@ def _columns(pair_input: PairInput, pair: Pair, work: Workload, known: Any) -> d
     return found
 
 
-def _groups(work: Workload, groups: Any) -> tuple[dict[str, pa.Array], AnswerGroups]:
-    """The distinct labels of each quasi-identifier, and the groups of released rows."""
+def _groups(
+    work: Workload, groups: Any, raw: Mapping[str, RawValues]
+) -> tuple[dict[str, pa.Array], AnswerGroups]:
+    """The distinct labels of each quasi-identifier, and the groups of released rows; raw: the
+    values of each."""
     if not groups["rows"].is_valid:
         none = {name: pa.array([], pa.string()) for name in work.quasi}
         nothing = np.zeros((0, len(work.truths.get(KEPT, {}))), dtype=np.bool_)
@@ -159,9 +163,8 @@ def _groups(work: Workload, groups: Any) -> tuple[dict[str, pa.Array], AnswerGro
         numbers = np.zeros((0, len(work.numbers)))
         return none, AnswerGroups(np.zeros(0), codes, nothing, [], numbers)
     rows = integers(groups["rows"].values).astype(np.float64)
-    coded = {
-        name: distinct(groups["labels"][f"c{at}"].values) for at, name in enumerate(work.quasi)
-    }
+    shown = {name: groups["labels"][f"c{at}"].values for at, name in enumerate(work.quasi)}
+    coded = {name: distinct(labels) for name, labels in as_printed(shown, raw).items()}
     numbers = groups["numbers"].values.flatten().fill_null(np.nan)
     return {name: labels for name, (labels, _) in coded.items()}, AnswerGroups(
         rows,

@@ -1,0 +1,206 @@
+"""Tell the values of a released column from its labels: a value is a value first.
+
+A release prints a value in quotes if it looks like a label, so its values and labels are distinct.
+A table that another program wrote, or that is measured against itself, shows the same value
+without quotes. A text that equals a value of the raw column is this value, whatever it looks like.
+The exception is a table that a release function printed:
+
+- at least one text is a label that a release prints, and is not a raw value; and
+- every text that equals a raw value and looks like a label is a label that a release prints.
+
+In such a table ``{a, b}`` is the set, although the raw column may have a value ``{a, b}``: that
+value is printed as ``'{a, b}'``. In any other table, a row with ``*`` in every quasi-identifier is
+suppressed if ``*`` cannot be a value of one of them.
+
+The readers of labels know only what a release prints. So every host passes the columns of a release
+through ``as_printed`` or ``counted_as_printed`` first, which write these values as a release would.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from anon_sql.core.arrow import true, valid
+from anon_sql.core.labels import grammar
+
+Bools = npt.NDArray[np.bool_]
+_PERHAPS = r"""[\[\]{},'"\\\x00-\x1f\x7f-\x{9f}]|^\*$|^NULL$|^$"""  # more than need quotes
+
+
+@dataclass(frozen=True)
+class RawValues:
+    """The distinct texts of a raw column, none for numbers, dates and times.
+
+    nodes: the labels of its hierarchy that are not leaves, None without a hierarchy.
+    """
+
+    words: pa.Array
+    nodes: pa.Array | None
+
+    @cached_property
+    def quoted(self) -> Mapping[str, str]:
+        """How a release prints each value that it does not print as it is."""
+        perhaps = pc.or_(
+            pc.match_substring_regex(self.words, _PERHAPS),
+            pc.not_equal(pc.utf8_trim_whitespace(self.words), self.words),
+        )
+        some = self.words.filter(perhaps).to_pylist()
+        return {word: text for word in some if (text := grammar.text(word)) != word}
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The values."""
+        return frozenset(self.words.to_pylist())
+
+    @cached_property
+    def printed_nodes(self) -> frozenset[str]:
+        """How a release may print each label of the hierarchy that is not a leaf."""
+        names = [] if self.nodes is None else self.nodes.to_pylist()
+        return frozenset(text for name in names for text in (grammar.text(name), name))
+
+    def prints(self, text: str) -> bool:
+        """Return whether a text is a label that a release of this column prints."""
+        if text == grammar.STAR:
+            return True
+        try:
+            words = grammar.values(text)
+        except ValueError:
+            return False
+        if words is None:  # a range
+            return not self.known
+        if self.nodes is not None and (len(words) > 1 or not self.known.issuperset(words)):
+            return text in self.printed_nodes
+        if not self.known.issuperset(words):
+            return False
+        return grammar.of_set(sorted(set(words), key=str.encode)) == text
+
+
+def raw_values(words: pa.Array | Iterable[str], nodes: pa.Array | None = None) -> RawValues:
+    """Return the values of a raw column; words: its values, perhaps NULL or not of text.
+
+    nodes: as in ``RawValues``, perhaps repeated.
+    """
+    texts = words if isinstance(words, pa.Array) else pa.array(list(words), pa.string())
+    known = texts.cast(pa.string()).unique().drop_null() if _is_text(texts.type) else None
+    return RawValues(
+        pa.array([], pa.string()) if known is None else known,
+        None if nodes is None else nodes.cast(pa.string()).unique().drop_null(),
+    )
+
+
+def values_by_name(
+    columns: Mapping[str, pa.Array], trees: Mapping[str, pa.StructArray]
+) -> dict[str, RawValues]:
+    """Return the values of raw columns by name; trees: rows of hierarchies by column."""
+    return {
+        name: raw_values(values, trees[name].field("label") if name in trees else None)
+        for name, values in columns.items()
+    }
+
+
+def as_printed(
+    released: Mapping[str, pa.Array], values: Mapping[str, RawValues]
+) -> dict[str, pa.Array]:
+    """Return the quasi-identifiers of a release as a release function prints them, by name.
+
+    released: what each class or row shows, all columns of the same length. values: of the raw
+    table, by the same names. Columns that have no value to rewrite are returned as they are.
+    """
+    found, rewritten = dict(released), _rewritten(released, values)
+    gone = None
+    if any(grammar.STAR in texts for texts in rewritten.values()) and _sure(released, rewritten):
+        gone = np.logical_and.reduce([_starred(column) for column in released.values()])
+    for name, texts in rewritten.items():
+        printed = _replaced(released[name], texts)
+        if gone is not None and gone.any():
+            printed = pc.if_else(pa.array(gone), grammar.STAR, printed)
+        found[name] = printed
+    return found
+
+
+def counted_as_printed(
+    released: Mapping[str, pa.Array], values: Mapping[str, RawValues], *, gone: bool
+) -> tuple[dict[str, tuple[pa.Array, Bools]], bool]:
+    """Return the same of columns whose different labels are given, each once.
+
+    gone: whether some rows have ``*`` in every column. The result has of each column its labels,
+    and which of them stood for ``*``; and whether the rows with ``*`` in every column are
+    suppressed, which their ``*`` then is too, whatever is returned for the other rows.
+    """
+    found, rewritten = {}, _rewritten(released, values)
+    for name, column in released.items():
+        texts = rewritten.get(name, {})
+        star = _starred(column) if grammar.STAR in texts else np.zeros(len(column), np.bool_)
+        found[name] = (_replaced(column, texts) if texts else column), star
+    return found, gone and (not rewritten or _sure(released, rewritten))
+
+
+def _rewritten(
+    released: Mapping[str, pa.Array], values: Mapping[str, RawValues]
+) -> dict[str, dict[str, str]]:
+    """Return each text that is a value although it looks like a label, as it is printed, by column.
+
+    The result has no column without such a text.
+    """
+    quoted = {name: values[name].quoted for name in released}
+    texts = {
+        name: [text for text in _coded(column).dictionary.to_pylist() if text is not None]
+        for name, column in released.items()
+        if _is_text(column.type) and any(quoted.values())
+    }
+    own = {name: [text for text in known if text in quoted[name]] for name, known in texts.items()}
+    own = {name: known for name, known in own.items() if known}
+    if all(all(map(values[name].prints, known)) for name, known in own.items()) and any(
+        any(text not in values[name].known and values[name].prints(text) for text in known)
+        for name, known in texts.items()
+        if own
+    ):
+        return {}
+    return {name: {text: quoted[name][text] for text in known} for name, known in own.items()}
+
+
+def _replaced(column: pa.Array, texts: Mapping[str, str]) -> pa.Array:
+    """Return a column of text with some of its texts replaced."""
+    coded = _coded(column)
+    words = [texts.get(word, word) for word in coded.dictionary.to_pylist()]
+    return pa.array(words, pa.string()).take(coded.indices)
+
+
+def _sure(released: Mapping[str, pa.Array], rewritten: Mapping[str, Mapping[str, str]]) -> bool:
+    """Return whether ``*`` is not a value of some column, so that a row of ``*`` is suppressed.
+
+    A column that shows numbers, dates or times has NULL instead, which may be a value.
+    """
+    return any(
+        grammar.STAR not in rewritten.get(name, ())
+        for name, column in released.items()
+        if _is_text(column.type) or pa.types.is_nested(column.type)
+    )
+
+
+def _starred(column: pa.Array) -> Bools:
+    """Return which labels are ``*``, in any format."""
+    if not _is_text(column.type):
+        return np.asarray(~valid(column))
+    coded = _coded(column)
+    star = pc.equal(coded.dictionary, grammar.STAR)
+    return np.asarray(true(star.take(coded.indices)))
+
+
+def _coded(column: pa.Array) -> pa.DictionaryArray:
+    """Return a column of text as a dictionary of strings."""
+    if pa.types.is_dictionary(column.type):
+        used = column.cast(column.type.value_type)  # without words that no row has
+        return used.cast(pa.string()).dictionary_encode()
+    return column.cast(pa.string()).dictionary_encode()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

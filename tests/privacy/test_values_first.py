@@ -1,0 +1,236 @@
+"""Measures of a table that is measured against itself, and of honest releases of hostile texts."""
+
+from collections import Counter
+from math import exp, log
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
+
+import anon_sql
+from tests.drawing import examples
+from tests.inserting import insert
+from tests.sentence import fails
+
+pytestmark = pytest.mark.quick
+
+HOSTILE = (
+    "a",
+    "b",
+    "*",
+    "'*'",
+    "{a, b}",
+    "{'*', a}",
+    "'{a, b}'",
+    "{a}",
+    "'a'",
+    '"a"',
+    "Washington, D.C.",
+    "L'Aquila",
+    "[60,80[",
+    "[1, 2]",
+    "",
+    " a",
+    "NULL",
+    "{",
+    None,
+)
+TEXTS = st.sampled_from(HOSTILE)
+ROWS = st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from("xyz")), min_size=1, max_size=14)
+
+
+def true_levels(classes: dict) -> dict[str, float]:
+    """The levels of classes, counted again; classes: the sensitive values of each."""
+    counts = [Counter(values) for values in classes.values()]
+    total = Counter(value for values in classes.values() for value in values)
+    rows = sum(total.values())
+    apart = [
+        sum(abs(one[value] / sum(one.values()) - total[value] / rows) for value in total) / 2
+        for one in counts
+    ]
+    return {
+        "k_anonymity": min(sum(one.values()) for one in counts),
+        "l_diversity": min(map(len, counts)),
+        "entropy": min(
+            exp(-sum(n / sum(one.values()) * log(n / sum(one.values())) for n in one.values()))
+            for one in counts
+        ),
+        "t_closeness": max(apart),
+        "max_share": max(max(one.values()) / sum(one.values()) for one in counts),
+    }
+
+
+def of_rows(rows) -> dict:
+    classes: dict = {}
+    for *key, value in rows:
+        classes.setdefault(tuple(key), []).append(value)
+    return classes
+
+
+def found_levels(con, tables: str, qids: str) -> dict[str, float]:
+    """The levels that the macros return; tables: their first arguments."""
+    calls = {
+        "k_anonymity": f"k_anonymity({tables}, qids := {qids})",
+        "l_diversity": f"l_diversity({tables}, sensitive := 's', qids := {qids})",
+        "entropy": f"l_diversity({tables}, sensitive := 's', kind := 'entropy', qids := {qids})",
+        "t_closeness": f"t_closeness({tables}, sensitive := 's', qids := {qids})",
+        "max_share": f"max_share({tables}, sensitive := 's', qids := {qids})",
+    }
+    row = con.execute(f"SELECT {', '.join(calls.values())}").fetchall()[0]
+    return dict(zip(calls, row, strict=True))
+
+
+@pytest.fixture(scope="module")
+def base():
+    with anon_sql.connect() as con:
+        con.execute("CREATE TABLE t (x VARCHAR, y VARCHAR, s VARCHAR)")
+        con.execute("CREATE TABLE copy (x VARCHAR, y VARCHAR, s VARCHAR)")
+        yield con
+
+
+def fill(con, table: str, rows) -> None:
+    con.execute(f"TRUNCATE {table}")
+    insert(con, table, [list(row) for row in rows])
+
+
+@given(rows=ROWS)
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_table_against_itself_or_a_copy_has_the_levels_of_its_values(base, rows):
+    for table in ("t", "copy"):
+        fill(base, table, rows)
+    right = pytest.approx(true_levels(of_rows(rows)), abs=1e-9)
+    for tables in ("'t', 't'", "'t', 'copy'", "'t'"):
+        assert found_levels(base, tables, "['x', 'y']") == right
+    loss = base.execute("SELECT suppressed, gcp FROM utility('t', 'copy', qids := ['x', 'y'])")
+    assert loss.fetchall() == [(0, 0)]
+    audited = base.execute("FROM audit('t', 'copy', qids := ['x', 'y'], keep := ['s'])").fetchall()
+    failed = [row[0] for row in audited if row[3] is False]
+    assert set(failed) <= {"identifying columns", "identifying combinations"}
+
+
+@given(rows=st.lists(st.tuples(TEXTS, st.integers(1, 4), st.sampled_from("xyz")), min_size=2))
+@examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_release_of_hostile_texts_has_the_levels_of_its_classes(base, rows):
+    base.execute("CREATE OR REPLACE TABLE raw (x VARCHAR, y INTEGER, s VARCHAR)")
+    insert(base, "raw", [list(row) for row in rows])
+    base.execute(
+        "CREATE OR REPLACE TABLE r AS FROM mondrian('raw', k := 2, qids := ['x', 'y'], "
+        "keep := ['s'])"
+    )
+    classes = of_rows(base.execute("SELECT x, y, s FROM r").fetchall())
+    assert found_levels(base, "'raw', 'r'", "['x', 'y']") == pytest.approx(
+        true_levels(classes), abs=1e-9
+    )
+    audited = base.execute(
+        "FROM audit('raw', 'r', k := 2, qids := ['x', 'y'], keep := ['s'])"
+    ).fetchall()
+    failed = [row[0] for row in audited if row[3] is False]
+    assert set(failed) <= {"identifying columns", "identifying combinations"}
+
+
+GROUPS = {"A": "xxyy", "B": "xyz", "C": "xxxy"}
+ENTROPY = exp(log(4) - 0.75 * log(3))
+RIGHT = (3, 2, ENTROPY, 1, 2 / 11 + 2 / 33, 0.75)
+
+
+@pytest.fixture
+def checked(con):
+    con.execute("CREATE TABLE t (place VARCHAR, age INTEGER, s VARCHAR)")
+    places = {"A": "Washington, D.C.", "B": "L'Aquila", "C": "[60,80["}
+    rows = [
+        [places[key], 30 + at, value]
+        for at, (key, group) in enumerate(GROUPS.items())
+        for value in group
+    ]
+    insert(con, "t", rows)
+    return con
+
+
+def levels_of(con, tables: str, table: str = "t") -> tuple:
+    qids = "qids := ['place', 'age']"
+    return con.execute(
+        f"SELECT k_anonymity({table!r}, {qids}), l_diversity({tables}, {qids}), "
+        f"l_diversity({tables}, {qids}, kind := 'entropy'), "
+        f"l_diversity({tables}, {qids}, kind := 'recursive', c := 3), "
+        f"t_closeness({tables}, {qids}), max_share({tables}, {qids})"
+    ).fetchall()[0]
+
+
+@pytest.mark.parametrize(
+    "tables", ["'t', 's'", "'t', ['s']", "'t', sensitive := 's'", "'t', 't', 's'", "'T', 'S'"]
+)
+def test_the_levels_of_a_finished_table_are_exact(checked, tables):
+    assert levels_of(checked, tables) == pytest.approx(RIGHT, abs=1e-9)
+
+
+def test_a_finished_table_may_be_a_cte_a_file_a_temporary_or_a_released_table(checked, tmp_path):
+    con, file = checked, tmp_path / "t.parquet"
+    con.execute(f"COPY t TO '{file}'")
+    assert levels_of(con, f"'{file}', 's'", str(file)) == pytest.approx(RIGHT, abs=1e-9)
+    con.execute("CREATE TEMP TABLE held AS FROM t")
+    assert levels_of(con, "'held', 's'", "held") == pytest.approx(RIGHT, abs=1e-9)
+    found = con.execute("WITH c AS (FROM t) SELECT l_diversity('c', 's', qids := ['place', 'age'])")
+    assert found.fetchall() == [(2,)]
+    con.execute(
+        "CREATE TABLE r AS FROM mondrian('t', k := 3, qids := ['place', 'age'], "
+        "keep := ['s'], format := 'typed')"
+    )
+    rows = con.execute("SELECT count(*) FROM r GROUP BY place, age").fetchall()
+    assert con.execute("SELECT k_anonymity('r', qids := ['place', 'age'])").fetchall() == [
+        min(rows)
+    ]
+
+
+def test_a_name_that_is_a_relation_and_a_column_is_the_relation(checked):
+    con = checked
+    con.execute("CREATE TABLE s AS FROM t LIMIT 0")
+    said = fails(con, "SELECT l_diversity('t', 's', qids := ['place', 'age'])")
+    assert said.startswith("l_diversity: at least one sensitive column is needed, got none")
+    con.execute("COMMENT ON COLUMN t.s IS 'anon:sensitive'")
+    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 11, qids := ['place', 'age'])")
+    assert con.execute("SELECT l_diversity('t', 'r', qids := ['place', 'age'])").fetchall() == [
+        (3,)
+    ]
+    assert con.execute("SELECT l_diversity('t', qids := ['place', 'age'])").fetchall() == [(2,)]
+
+
+def test_null_infinity_and_nan_are_values_of_a_finished_table(con):
+    con.execute("CREATE TABLE t (x DOUBLE, y VARCHAR)")
+    con.execute(
+        "INSERT INTO t VALUES ('nan', NULL), ('nan', NULL), ('inf', '*'), ('inf', '*'), (NULL, ''), "
+        "(NULL, '')"
+    )
+    assert con.execute("SELECT k_anonymity('t', qids := ['x', 'y'])").fetchall() == [(2,)]
+    found = con.execute(
+        "SELECT rows, prosecutor, prosecutor_mean FROM risk('t', qids := ['x', 'y'])"
+    )
+    assert found.fetchall() == [(6, 0.5, 0.5)]
+    con.execute("TRUNCATE t")
+    assert con.execute("SELECT k_anonymity('t', qids := ['x', 'y'])").fetchall() == [(None,)]
+    assert con.execute("SELECT rows, prosecutor FROM risk('t', qids := ['x'])").fetchall() == [
+        (0, None)
+    ]
+
+
+def test_one_table_beside_a_population_or_its_size(checked):
+    con, qids = checked, "qids := ['place', 'age']"
+    con.execute("CREATE TABLE people AS FROM t UNION ALL FROM t")
+    found = con.execute(
+        f"SELECT rows, prosecutor, k_map, journalist FROM risk('t', population := 'people', {qids})"
+    )
+    assert found.fetchall() == [(11, 1 / 3, 6, 1 / 6)]
+    one = con.execute(f"FROM risk('t', population_size := 22, {qids})").fetchall()
+    assert one == con.execute(f"FROM risk('t', 't', population_size := 22, {qids})").fetchall()
+
+
+def test_frames_are_measured_as_they_are(checked):
+    frame, qids = checked.sql("FROM t").to_arrow_table(), ["place", "age"]
+    assert anon_sql.k_anonymity(frame, qids=qids) == 3
+    assert anon_sql.l_diversity(frame, "s", qids=qids) == 2
+    found = anon_sql.l_diversity(frame, sensitive=["s"], kind="entropy", qids=qids)
+    assert found == pytest.approx(ENTROPY, abs=1e-9)
+    assert anon_sql.t_closeness(frame, "S", qids=qids) == pytest.approx(RIGHT[4], abs=1e-9)
+    assert anon_sql.l_diversity(frame, frame, sensitive="s", qids=qids) == 2
+    assert anon_sql.frames.risk(frame, qids=qids)["prosecutor"].to_pylist() == [1 / 3]
+    with pytest.raises(anon_sql.AnonError, match="released must be the path"):
+        anon_sql.l_diversity(frame, "nothing", qids=qids)
