@@ -11,6 +11,7 @@ import typer
 
 import anon_sql
 from anon_sql.apps.cli import console, data
+from anon_sql.apps.cli.audit import audit
 from anon_sql.apps.cli.compile import compile_kernels
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.demo import (
@@ -107,6 +108,7 @@ def query(
 
 
 app.command("roles")(roles)
+app.command("audit")(audit)
 app.command("release")(release)
 app.command("verify")(verify)
 app.command("report")(report)
