@@ -1,7 +1,7 @@
 """Give a command the options of declared parameters; typer reads a function's signature."""
 
-import csv
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -219,10 +219,14 @@ def read(command: str, known: Declaration, value: Any) -> Any:
     return str(value) if isinstance(value, StrEnum) else value
 
 
+_NAMES = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<bare>[^,]*))(?:,|$)')
+
+
 def names(values: Sequence[str]) -> list[str]:
     """Return the names in repeated options of comma-separated names; quotes protect a comma."""
-    lines = csv.reader(values, skipinitialspace=True)
-    return [name.strip() for line in lines for name in line if name.strip()]
+    found = [match for value in values for match in _NAMES.finditer(value)]
+    named = (m["bare"] if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found)
+    return [name.strip() for name in named if name.strip()]
 
 
 def pairs(function: str, option: str, values: Sequence[str]) -> dict[str, float] | None:
