@@ -4,6 +4,8 @@ import re
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import anon_sql
@@ -228,3 +230,29 @@ def test_names_that_are_expressions(con, everywhere):
 def test_what_is_no_relation_is_duckdbs_own_error(con, everywhere, name):
     with pytest.raises(duckdb.CatalogException, match="does not exist"):
         con.sql(f"FROM rayden({literal(name)}, k := 4, qids := ['a'], keep := ['*'])")
+
+
+def test_columns_that_differ_in_case_are_refused_although_duckdb_renames_one(con, tmp_path):
+    """Of a registered frame, a Parquet or a CSV file; a column without its name has no role."""
+    twins = {"age": [1, 2, 3, 4], "Age": ["a", "b", "c", "d"]}
+    paths = [tmp_path / f"twins.{kind}" for kind in ("parquet", "csv")]
+    pq.write_table(pa.table(twins), paths[0])
+    pd.DataFrame(twins).to_csv(paths[1], index=False)
+    con.register("twins", pd.DataFrame(twins))
+    try:
+        for name in ("twins", *paths):
+            call = f"FROM anonymize('{name}', k := 2, qids := ['age'], keep := ['*'])"
+            assert "each column needs a name of its own, got age, Age" in fails(con, call)
+        pq.write_table(pa.table([[1, 2], ["a", "b"]], ["age", "age"]), paths[0])
+        call = f"FROM anonymize('{paths[0]}', k := 2, qids := ['age'], keep := ['*'])"
+        assert "each column needs a name of its own, got age, age" in fails(con, call)
+    finally:
+        con.unregister("twins")
+
+
+def test_a_number_at_the_end_of_a_name_is_no_reason_to_refuse_it(con):
+    con.execute(
+        "CREATE OR REPLACE TABLE t AS SELECT i AS dose, i AS dose_1, i AS Other_1 FROM range(4) r(i)"
+    )
+    call = "FROM anonymize('t', k := 2, qids := ['dose', 'dose_1'], keep := ['Other_1'])"
+    assert len(con.execute(call).fetchall()) == 4

@@ -12,6 +12,7 @@ from anon_sql.apps.csv.dialect import CsvSource, Dialect
 from anon_sql.apps.csv.loading import load
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words
+from anon_sql.hosts.contents import require_parquet
 from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
 
 _IN_DATABASE = re.compile(r"(?P<file>.+\.(?:duckdb|db)):(?P<table>.+)", re.IGNORECASE | re.DOTALL)
@@ -131,13 +132,20 @@ def read(
         csv_source = CsvSource(source, _packed(ending), complete, delimiter_named, *called)
         return load(con, csv_source, table, labels=labels)
     reader = "read_parquet(?, hive_partitioning := false)"
-    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [parquet(source)])
+    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [parquet(source, called)])
     return {}
 
 
-def parquet(source: Path) -> list[str]:
-    """Return DuckDB's patterns of a Parquet file, or of those in a folder, in the order of rows."""
-    return [exactly(path) for path in (files_of(source) if source.is_dir() else [source])]
+def parquet(source: Path, called: tuple[str, str]) -> list[str]:
+    """Return DuckDB's patterns of a Parquet file, or of those in a folder, in the order of rows.
+
+    called: the function and the argument that errors name. Raises AnonError for other content, and
+    for two columns with one name.
+    """
+    paths = files_of(source) if source.is_dir() else [source]
+    for path in paths:
+        require_parquet(*called, path)
+    return [exactly(path) for path in paths]
 
 
 def write(con: duckdb.DuckDBPyConnection, select: str, temporary: Path, target: Path) -> None:

@@ -76,7 +76,7 @@ def test_rows_before_a_wider_line_are_not_dropped(tmp_path):
         (
             f"name,{CANARY}12345,NAME\n1,2,3\n",
             "have a header of different names, got columns 1 and 3 with one name; "
-            "pass --no-header if line 1 is a row, or --header if it is the header",
+            "rename one of them in line 1, or pass --no-header if line 1 is a row",
         ),
         (
             f"{CANARY},34,1999-01-01,017\n" + f"{CANARY},35,1999-01-01,018\n" * 9,
@@ -107,6 +107,58 @@ def test_rows_before_a_wider_line_are_not_dropped(tmp_path):
 )
 def test_faults(tmp_path, content, said):
     assert refusal(tmp_path, content) == said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (f'{{"age": "18", "name": "{CANARY}"}}\n{{"age": "19", "name": "x"}}\n', "JSON; convert"),
+        (f'[\n  {{"age": 18, "name": "{CANARY}"}}\n]\n', "JSON; convert"),
+        (f'["{CANARY}", 18]\n["x", 19]\n', "JSON; convert"),
+        (f'\ufeff<?xml version="1.0"?>\n<a>{CANARY}</a>\n', "XML or HTML; export"),
+        (f"<!DOCTYPE html>\n<html><td>{CANARY}</td></html>\n", "XML or HTML; export"),
+        (f"\n<table border=1>\n<tr><td>{CANARY}</td></tr></table>\n", "XML or HTML; export"),
+        (b"PK\x03\x04\x14\0\6\0[Content_Types].xml", "a ZIP archive, such as an Excel workbook;"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Office file, such as an Excel workbook;"),
+        (b"PAR1\x15\x04\x15", "a Parquet file; let its name end in .parquet"),
+        (b"SQLite format 3\0\x10", "a SQLite database;"),
+        (b"\1\2\3\4\5\6\7\0DUCK@", "a DuckDB database; write FILE.duckdb:schema.table"),
+        (gzip.compress(PEOPLE.encode()), "a gzip file; let its name end in .csv.gz, or .tsv.gz"),
+    ],
+)
+def test_a_file_of_another_format_is_refused_whatever_it_is_called(tmp_path, content, said):
+    for options in ([], ["--header"], ["--delimiter", ";"]):
+        assert refusal(tmp_path, content, *options).startswith(f"be a CSV file, got {said}")
+
+
+@pytest.mark.parametrize("header", ["[id],[age]", "<5,age", "<none>,age", "{id},age", "PAR1,age"])
+def test_a_header_with_odd_signs_is_still_one_of_csv(tmp_path, header):
+    found = released(
+        tmp_path, header + "\na,1\nb,2\n", "--header", "--quasi", header.partition(",")[2]
+    )
+    assert len(found.fetchall()) == 2
+
+
+def test_a_name_with_a_line_end_is_named_with_or_without_quotes(tmp_path):
+    """As Excel writes it within a cell of the header."""
+    name = "Alter\r\n(Jahre)"
+    content = f'\ufeff"{name}",Ort\r\n34,Ulm\r\n35,Bonn\r\n'
+    for quasi in (f'"{name}",Ort', f"{name},Ort"):
+        found = released(tmp_path, content, "--quasi", quasi)
+        assert found.columns == [name, "Ort"]
+        assert sorted(found.fetchall()) == [("34", "Ulm"), ("35", "Bonn")]
+
+
+def test_texts_with_delimiters_quotes_and_line_ends_arrive_unchanged(tmp_path):
+    texts = ['kommt "morgen" wieder', "Zeile 1\nZeile 2", "a;b", "…", None]
+    cells = ['"' + text.replace('"', '""') + '"' if text else "" for text in texts]
+    content = "\ufeff;Alter;Bemerkung\r\n" + "".join(
+        f"{at};{30 + at};{cell}\r\n" for at, cell in enumerate(cells)
+    )
+    assert "';' and no ',' in line 1; pass --delimiter ';'" in refusal(tmp_path, content)
+    found = released(tmp_path, content, "--delimiter", ";", "--quasi", "Alter")
+    assert found.columns == ["column_1", "Alter", "Bemerkung"]
+    assert {text for _, _, text in found.fetchall()} == {*texts}
 
 
 def test_encodings(tmp_path):
@@ -236,9 +288,9 @@ def test_quote(tmp_path):
     assert sorted(none.fetchall()) == [("1", '"a'), ("2", 'b"c')]
 
 
-def test_null(tmp_path):
+def test_a_text_that_means_null_adds_to_the_empty_field(tmp_path):
     content = 'age,name\n1,NA\n2,\n3,""\n,-\n'
-    names = {(): {"NA", None, "-"}, ("NA",): {None, "", "-"}, ("NA", "-", ""): {None}}
+    names = {(): {"NA", None, "-"}, ("NA",): {None, "-"}, ("NA", "-", ""): {None}}
     for nulls, expected in names.items():
         options = [part for null in nulls for part in ("--null", null)]
         found = released(tmp_path, content, *options, "--quasi", "age").fetchall()

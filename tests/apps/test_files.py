@@ -4,6 +4,8 @@ import csv
 import gzip
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.command import refused, run
@@ -45,6 +47,24 @@ def test_csv_to_csv(people):
     assert first == f"{out}: anonymize, k = 10, from {people}"
     assert any("gcp" in line and "detail lost" in line for line in rest)
     assert sorted(p.name for p in people.parent.iterdir()) == ["people.csv", "safe.csv"]
+
+
+def test_a_parquet_file_with_two_columns_of_one_name_is_refused(tmp_path):
+    """DuckDB would read the second one as AGE_1, and --keep '*' would release it."""
+    folder, out = tmp_path / "persons", tmp_path / "out.parquet"
+    folder.mkdir()
+    pq.write_table(pa.table({"age": [1, 2], "AGE": ["a", "b"]}), folder / "names.parquet")
+    said = ": each column needs a name of its own, got age, AGE; rename"
+    roles = ["--k", 2, "--quasi", "age", "--keep", "*"]
+    for source in (folder / "names.parquet", folder):
+        assert refused("release", source, out, *roles) == f"release{said}"
+        assert refused("roles", source) == f"roles{said}"
+    linked = ["--root", "names", "--quasi", "names.age", "--keep", "names.AGE_1"]
+    assert refused("release", folder, f"{tmp_path}/out/", *linked) == f"release{said}"
+    (folder / "names.parquet").write_text("age,AGE\n1,a\n")
+    said = "release: IN must be a Parquet file, got other content in 'names.parquet'"
+    assert refused("release", folder / "names.parquet", out, *roles) == said
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("ending", [".CSV", ".tsv.gz", ".parquet"])

@@ -3,6 +3,7 @@
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from anon_sql import AnonError, frames
@@ -52,9 +53,37 @@ def test_a_file_that_is_none(tmp_path):
     path = tmp_path / "people.parquet"
     path.write_text("age,n\n1,2\n", encoding="utf-8")
     said = refused(lambda: frames.anonymize(path, **CALL))
-    assert said.startswith("anonymize: the rows must be readable, got ")
+    assert said.startswith("anonymize: data must be a Parquet file, got other content")
     assert str(tmp_path) not in said
     assert refused(lambda: frames.anonymize(tmp_path, **CALL)).startswith("anonymize: data must be")
+
+
+def test_a_file_with_two_columns_of_one_name_is_refused(tmp_path):
+    """DuckDB would read the second one as AGE_1, which has no role."""
+    path = tmp_path / "names.parquet"
+    for names in (["age", "AGE"], ["age", "age"]):
+        pq.write_table(pa.table([[1, 2, 3], ["a", "b", "c"]], names), path, store_schema=False)
+        said = refused(lambda: frames.anonymize(path, **CALL))
+        assert (
+            said
+            == f"anonymize: each column needs a name of its own, got {', '.join(names)}; rename"
+        )
+    path = tmp_path / "names.csv"
+    path.write_text("age,AGE\n" + "1,a\n2,b\n" * 9)
+    said = refused(lambda: frames.anonymize(path, **CALL))
+    assert said.startswith("anonymize: each column needs a name of its own, got age, AGE_1, which")
+    assert "secret" not in said
+
+
+def test_a_file_that_is_not_what_its_name_says_is_refused(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text('{"age": 18, "name": "secret"}\n{"age": 19, "name": "secret"}\n')
+    said = "anonymize: data must be a CSV file, got JSON; convert it to CSV or Parquet"
+    assert refused(lambda: frames.anonymize(path, **CALL)) == said
+    other = tmp_path / "people.parquet"
+    path.rename(other)
+    said = "anonymize: data must be a Parquet file, got other content in 'people.parquet'"
+    assert refused(lambda: frames.anonymize(other, **CALL)) == said
 
 
 def test_no_rows_give_none():

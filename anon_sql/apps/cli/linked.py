@@ -59,9 +59,9 @@ def opened(function: str, name: str, source: Path) -> Iterator[duckdb.DuckDBPyCo
         with anon_sql.connect() as con:
             for file in sorted(source.iterdir()):
                 if file.suffix.lower() == ".parquet":
-                    con.read_parquet(files.parquet(file)).create_view(file.stem)
+                    con.read_parquet(files.parquet(file, (function, name))).create_view(file.stem)
                 elif file.suffix.lower() == ".csv":
-                    files.read(con, file, file.stem)
+                    files.read(con, file, file.stem, called=(function, name))
             yield con
         return
     if source.suffix.lower() not in DATABASES:

@@ -124,7 +124,7 @@ _DIALECT = [
     ),
     _csv(
         *("nulls", list[str], [], "--null"),
-        "Text that means NULL; may be repeated. Default: the empty text.",
+        "Text that means NULL, as an empty field does; may be repeated.",
     ),
     _csv(
         *("encoding", str, "utf-8", "--encoding"),

@@ -58,7 +58,8 @@ def read_source(
         con.execute("SET memory_limit = ?", [memory_limit])
     if files.in_database(source) or files.kind(source)[0] != "parquet":
         return files.read(con, source, table, dialect=written_as)
-    con.read_parquet(files.parquet(source), hive_partitioning=False).create_view(table)
+    patterns = files.parquet(source, ("release", "IN"))
+    con.read_parquet(patterns, hive_partitioning=False).create_view(table)
     return {}
 
 

@@ -181,8 +181,8 @@ def as_written(dialect: Dialect) -> dict[str, Any]:
     names = ("delimiter", "quote", "header", "encoding")
     said = {name: getattr(dialect, name) for name in names}
     changed = {name: value for name, value in said.items() if value != getattr(default, name)}
-    nulls = {} if dialect.nulls == default.nulls else {"null": list(dialect.nulls)}
-    return {**changed, **nulls}
+    nulls = [text for text in dialect.nulls if text]
+    return {**changed, **({"null": nulls} if nulls else {})}
 
 
 def _stem(path: Path) -> str:

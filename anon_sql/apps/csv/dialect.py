@@ -16,6 +16,7 @@ from pyarrow import csv as arrow_csv
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Option, Parameter, Words, looks_like_name
+from anon_sql.hosts.contents import other_format
 
 UTF_8, UTF_16, WINDOWS = "utf-8", "utf-16", "windows-1252"
 _NAMED = {"\\t": "\t", "tab": "\t"}
@@ -26,8 +27,8 @@ class Dialect:
     """How a CSV file is written.
 
     delimiter: None for that of the file's extension. quote: '' for none. header: whether the first
-    line is the header; None requires that it looks like one. nulls: the texts that are NULL.
-    encoding: a codec of Python's.
+    line is the header; None requires that it looks like one. nulls: the texts that are NULL, ''
+    first. encoding: a codec of Python's.
     """
 
     delimiter: str | None = None
@@ -84,7 +85,13 @@ def dialect(
             Option("--delimiter", verb="") + " and " + Option("--quote", verb="") + " must differ"
         )
         raise AnonError(function, rule, "the same character")
-    return Dialect(delimiter, quote, header, tuple(nulls) or ("",), _codec(function, encoding))
+    return Dialect(
+        delimiter,
+        quote,
+        header,
+        ("", *dict.fromkeys(filter(None, nulls))),
+        _codec(function, encoding),
+    )
 
 
 def _codec(function: str, encoding: str) -> str:
@@ -105,7 +112,7 @@ def _check_sign(function: str, option: str, sign: str, hint: Words) -> None:
         raise AnonError(function, rule, f"'{sign}'", hint)
 
 
-_BUFFER = 1 << 20  # bytes
+_BUFFER, _HEAD = 1 << 20, 1 << 12  # bytes
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -130,19 +137,30 @@ class CsvSource:
 
     def bytes(self) -> pa.NativeFile:
         """Open the file as unpacked bytes of UTF-8."""
-        file = pa.input_stream(str(self.path), compression=self.compression, buffer_size=_BUFFER)
+        file = self._unpacked()
         if self.dialect.encoding == UTF_8:
             return file
         return pa.transcoding_input_stream(file, self.dialect.encoding, UTF_8)
+
+    def _unpacked(self) -> pa.NativeFile:
+        return pa.input_stream(str(self.path), compression=self.compression, buffer_size=_BUFFER)
+
+    def _require_csv(self) -> None:
+        """Raise AnonError if the file begins as one of another format does."""
+        with self._unpacked() as file:
+            found = other_format(file.read(_HEAD), self.dialect.encoding)
+        if found is not None:
+            raise self.error("be a CSV file", found.name, found.hint)
 
     @contextmanager
     def lines(self) -> Iterator[Iterator[str]]:
         """Open the file as lines that keep their ends.
 
-        Raises AnonError for a line that is not UTF-8 or has a NUL byte, and for a file that cannot
-        be unpacked.
+        Raises AnonError for a file of another format, a line that is not UTF-8 or has a NUL byte,
+        and a file that cannot be unpacked.
         """
         try:
+            self._require_csv()
             with self._text("strict") as text:
                 yield self._without_nul(text)
         except UnicodeError:  # a file in UTF-16 may also lack its mark
@@ -181,11 +199,9 @@ class CsvSource:
 
 
 _RULE = "have a header in line 1"
+_IF_ROW = " if line 1 is a row"
 _HINT = (
-    Option("--no-header")
-    + " if line 1 is a row, or "
-    + Option("--header", verb="")
-    + " if it is the header"
+    Option("--no-header") + _IF_ROW + ", or " + Option("--header", verb="") + " if it is the header"
 )
 
 
@@ -206,7 +222,8 @@ def column_names(source: CsvSource, first: Sequence[str]) -> list[str]:
         other = seen.setdefault(fold(name), at)
         if other != at:
             got = f"columns {other:,} and {at:,} with one name"
-            raise source.error("have a header of different names", got, _HINT)
+            hint = "rename one of them in line 1, or " + Option("--no-header") + _IF_ROW
+            raise source.error("have a header of different names", got, hint)
     return names
 
 

@@ -220,6 +220,5 @@ def _dialect(written_as: Dialect) -> Iterator[str]:
             yield f"--{name} {shlex.quote(getattr(written_as, name))}"
     if written_as.header != Dialect().header:
         yield "--header" if written_as.header else "--no-header"
-    if written_as.nulls != Dialect().nulls:
-        for text in written_as.nulls:
-            yield f"--null {shlex.quote(text)}"
+    for text in filter(None, written_as.nulls):
+        yield f"--null {shlex.quote(text)}"

@@ -15,6 +15,7 @@ from anon_sql.core.arrow import first
 from anon_sql.core.forks import ForkLock
 from anon_sql.core.roles import PARAMETER, clear_tag, fold, has_rest
 from anon_sql.errors import AnonError
+from anon_sql.hosts.contents import require_unrenamed
 from anon_sql.hosts.duckdb import registry
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.duckdb.relation import Scope, Table, find
@@ -247,7 +248,9 @@ def _tags(scope: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def require_names(function: str, names: Iterable[str]) -> None:
-    """Raise AnonError for a column whose name begins as those that macros add."""
+    """Raise AnonError for a name that begins as those that macros add, or that DuckDB has made."""
+    names = list(names)
     clash = [name for name in names if fold(name).startswith(HELPER)]
     if clash:
         raise AnonError(function, f"column names must not begin with {HELPER}", clash[0])
+    require_unrenamed(function, names)

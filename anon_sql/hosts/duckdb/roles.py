@@ -9,6 +9,7 @@ import duckdb
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
 from anon_sql.errors import AnonError, Argument, did_you_mean
+from anon_sql.hosts.contents import require_file
 from anon_sql.hosts.duckdb.binding import NO_ROLES, bound_role, committed, require_names, scope_of
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
@@ -69,6 +70,7 @@ def _described(
     AnonError where comments would be needed and do not count.
     """
     names = list(types)
+    require_file(function, scope["relation"])
     require_names(function, names)
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
     counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)

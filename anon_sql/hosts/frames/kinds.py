@@ -22,11 +22,10 @@ from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.hosts.columns import require_names
-from anon_sql.hosts.files import KINDS
+from anon_sql.hosts.contents import kind_of, require_csv, require_parquet, require_unrenamed
 from anon_sql.hosts.frames.rows import Columns, comments_of, of_arrow, of_relation, unreadable
 
 Positions = npt.NDArray[np.int32]
-_KINDS = {**KINDS, ".pq": "parquet"}
 _SAMPLE = 4096  # values of a column that show whether they recur
 
 
@@ -307,6 +306,7 @@ def given(
         return Frame(data, of_arrow(function, data, scratch))
     if isinstance(data, duckdb.DuckDBPyRelation):
         require_names(function, data.columns)
+        require_unrenamed(function, data.columns)
         return RelationFrame(data, of_relation(function, data, scratch), function, connection)
     if frames.is_pandas_dataframe(data):
         return PandasFrame(data, of_arrow(function, _from_pandas(function, data), scratch))
@@ -331,13 +331,7 @@ def given(
 
 def is_file(text: str) -> bool:
     """Return whether a text is the path of a Parquet or CSV file, by its ending."""
-    return _kind_of(Path(text)) is not None
-
-
-def _kind_of(path: Path) -> str | None:
-    """Return 'parquet' or 'csv' by the ending of a path; None for others."""
-    name = path.name.lower()
-    return next((kind for ending, kind in _KINDS.items() if name.endswith(ending)), None)
+    return kind_of(Path(text)) is not None
 
 
 def _name(data: Any) -> str:
@@ -402,12 +396,14 @@ def _file(
     function: str, parameter: str, path: Path, scratch: duckdb.DuckDBPyConnection
 ) -> FileFrame:
     """Return a Parquet or CSV file, which DuckDB reads."""
-    kind = _kind_of(path)
+    kind = kind_of(path)
     rule = Parameter(parameter) + " must be the path of a Parquet or CSV file"
     if kind is None:
         raise AnonError(function, rule, f"'{path.name}'", "its name ends in .parquet or .csv")
     if not path.is_file():
         raise AnonError(function, rule, f"'{path.name}', which does not exist")
+    require = require_parquet if kind == "parquet" else require_csv
+    require(function, Parameter(parameter), path)
     read = scratch.read_parquet if kind == "parquet" else scratch.read_csv
     try:
         relation = read(str(path))
@@ -417,6 +413,8 @@ def _file(
     except pa.ArrowException:
         raise AnonError(function, rule, f"'{path.name}', which cannot be read") from None
     require_names(function, relation.columns)
+    if kind == "csv":
+        require_unrenamed(function, relation.columns)
     return FileFrame(path, of_relation(function, relation, scratch, comments), scratch)
 
 
