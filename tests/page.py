@@ -136,7 +136,7 @@ def run_console(block: str, shown: str | None, *, whole: bool = False) -> None:
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path}
         )
-        if done.returncode != 0:
+        if done.returncode not in (0, 3 if words[:2] == ["anon-sql", "verify"] else 0):
             raise Different(f"{line}\nfails: {done.stderr or done.stdout}")
         said = done.stdout
     if shown is not None and not alike(shown, said):

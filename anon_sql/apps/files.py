@@ -71,6 +71,9 @@ def check_source(function: str, name: str, source: Path) -> None:
         if not found[0].is_file():
             raise AnonError(function, Parameter(name) + " must be in a file", f"'{found[0]}'")
         return
+    if not source.suffix and not source.exists():
+        rule = Parameter(name) + " must be a file or a folder"
+        raise AnonError(function, rule, f"'{source}', which does not exist")
     kind(source, function)
     if source.is_dir() and not files_of(source):
         rule = Parameter(name) + " must be a file or a folder of Parquet files"

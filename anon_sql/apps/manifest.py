@@ -10,11 +10,14 @@ import duckdb
 
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.errors import AnonError
+from anon_sql.hosts import documents
+from anon_sql.hosts.documents import COUNT, NAMES, NUMBER, PLAIN, SHA256, SHARE, Each, Optional
 from anon_sql.hosts.files import digest, files_of
 from anon_sql.privacy import MODELS
 from anon_sql.version import VERSION
 
 FORM = 1
+_RULE = f"the manifest must be one of form {FORM}"
 ENDING = ".anon.json"
 LEVELS = tuple(model.name for model in MODELS)
 # parameters of a release that its audit reads, that its manifest states, and one that only the
@@ -30,21 +33,46 @@ STATE = ("series", "key")  # that a release of a series has
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
 ROLES = ("qids", "sensitive", "identifiers", "keep", "drop")  # as functions call them
 _SHOWN = 5  # paths in a sentence
+_TEXT, _NUMBER = (str, None), (*NUMBER, None)
+_KINDS = {"k": (COUNT, None), "seed": (COUNT, None), "hierarchy": bool, "options": (dict, None)}
+_TEXTS = ("l_kind", "beta_kind", "entity", "suppressed")
+CHECK = {"property": str, "required": _NUMBER, "found": _NUMBER, "passed": (bool, None)}
+COMMON: dict[str, Any] = {  # of a manifest of one table and of linked ones
+    "statement": Optional({"purpose": _TEXT, "recipient": _TEXT, "assumptions": NAMES}),
+    "versions": {"anon_sql": str, "duckdb": str, "row_hash": Optional(int)},
+    "recipe": Optional(({"sha256": SHA256}, None)),
+}
 _SHAPE: dict[str, Any] = {
-    "statement": {"purpose": object, "recipient": object, "assumptions": list},
-    "versions": {"anon_sql": str, "duckdb": str},
-    "parameters": dict.fromkeys([*PROMISED, "hierarchy", "options"], object),
-    "roles": dict.fromkeys([*ROLES, "without_role"], list),
-    "raw": {"schema_sha256": str},
-    "achieved": dict.fromkeys(LEVELS, object),
-    "series": {
-        "previous": [{"name": str, "sha256": str}],
-        "previous_share": (int, float),
+    **COMMON,
+    "method": _TEXT,
+    "statement": COMMON["statement"].shape,
+    "parameters": {
+        **dict.fromkeys(PROMISED, _NUMBER),
+        **dict.fromkeys(_TEXTS, _TEXT),
+        **_KINDS,
+        UNIQUE: Optional(_NUMBER),
     },
-    "checks": list,
-    "measures": dict,
-    "loss": [{"attribute": str, "ncp": object}],
-    "output": {"sha256": str},
+    "roles": dict.fromkeys([*ROLES, "without_role"], NAMES),
+    "raw": {"schema_sha256": SHA256},
+    "achieved": dict.fromkeys(LEVELS, _NUMBER),
+    "series": {
+        "previous": [{"name": str, "sha256": SHA256}],
+        "previous_share": SHARE,
+        "cohorts": Optional(
+            (
+                {  # of a release of a series
+                    **dict.fromkeys(("release", "former", "waiting"), COUNT),
+                    "l": (COUNT, None),
+                    "largest_waiting_share": _NUMBER,
+                },
+                None,
+            )
+        ),
+    },
+    "checks": [CHECK],
+    "measures": Each(_NUMBER),
+    "loss": [{"attribute": str, "ncp": _NUMBER}],
+    "output": {"sha256": SHA256, "files": Optional([PLAIN])},
 }
 # what a manifest of a version says that did not have these parameters
 _UNASKED = {
@@ -52,12 +80,6 @@ _UNASKED = {
     for model in MODELS
     for name, known in model.parameters().items()
     if model.parameters()[model.name].default is None
-}
-_FILES: dict[str, Any] = {"files": [str]}  # of the output, if it is a folder
-_COHORTS: dict[str, Any] = {  # of a release of a series
-    **dict.fromkeys(("release", "former", "waiting"), int),
-    "l": (int, type(None)),
-    "largest_waiting_share": (int, float, type(None)),
 }
 
 
@@ -126,28 +148,38 @@ def write_text(complete: Mapping[str, Any], temporary: Path) -> None:
 
 def read(function: str, path: Path) -> dict[str, Any]:
     """Return the manifest in a file. Raises AnonError of ``function`` for anything else."""
-    rule = f"the manifest must be one of form {FORM}"
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError):
-        raise AnonError(function, rule, f"no JSON in '{path}'") from None
-    if not isinstance(found, dict) or found.get("manifest") != FORM:
-        raise AnonError(function, rule, f"another in '{path}'")
+    found = read_marked(function, path, "manifest")
     for part, names in (("parameters", PROMISED), ("achieved", LEVELS)):
         if isinstance(found.get(part), dict):
             unknown = {name: _UNASKED[name] for name in names if name in _UNASKED}
             found[part] = {**unknown, **found[part]}
     if isinstance(found.get("roles"), dict):
         found["roles"] = {"drop": [], **found["roles"]}  # earlier versions had no such role
-    for name, shape in _SHAPE.items():
-        if not _fits(found.get(name), shape):
-            raise AnonError(function, rule, f"one with another {name} in '{path}'")
-    if "files" in found["output"] and not _fits(found["output"], _FILES):
-        raise AnonError(function, rule, f"one with another output in '{path}'")
-    cohorts = found["series"].get("cohorts")
-    if cohorts is not None and not _fits(cohorts, _COHORTS):
-        raise AnonError(function, rule, f"one with another series in '{path}'")
+    require_shape(function, path, found, _SHAPE)
     return found
+
+
+def read_marked(function: str, path: Path, mark: str) -> dict[str, Any]:
+    """Return the JSON of a file that is marked as a manifest of this form.
+
+    Raises AnonError of ``function`` for anything else.
+    """
+    try:
+        found = documents.read_json(path)
+    except documents.Odd as wrong:
+        raise AnonError(function, _RULE, f"{wrong} in '{path}'") from None
+    if not isinstance(found, dict) or documents.misfit(found, {mark: int}) or found[mark] != FORM:
+        raise AnonError(function, _RULE, f"another in '{path}'")
+    return found
+
+
+def require_shape(
+    function: str, path: Path, found: Mapping[str, Any], shape: Mapping[str, Any]
+) -> None:
+    """Raise AnonError for a manifest with a part of another shape, which is named."""
+    wrong = documents.misfit(found, shape)
+    if wrong is not None:
+        raise AnonError(function, _RULE, f"one with another {wrong} in '{path}'")
 
 
 def require_hierarchy(
@@ -215,13 +247,3 @@ def other_versions(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]) -
 def _said(versions: Mapping[str, Any]) -> str:
     own = f"row hash {versions['row_hash']}" if "row_hash" in versions else "no version of row hash"
     return f"anon_sql {versions['anon_sql']}, DuckDB {versions['duckdb']} and {own}"
-
-
-def _fits(value: object, shape: Any) -> bool:
-    if isinstance(shape, dict):
-        return isinstance(value, dict) and all(
-            name in value and _fits(value[name], inner) for name, inner in shape.items()
-        )
-    if isinstance(shape, list):
-        return isinstance(value, list) and all(_fits(each, shape[0]) for each in value)
-    return isinstance(value, shape)

@@ -187,12 +187,12 @@ def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
     return replace(row, passed=None, meaning=said)
 
 
-_OF_PRESENT = ("rows", "kept values", "labels", "raw rows", "matching")
+OF_PRESENT = ("rows", "kept values", "labels", "raw rows", "matching")
 
 
 def in_series(row: Property) -> Property:
     """The same of a release of a series, which shows former members and nobody who waits."""
-    if row.passed is not False or row.property not in _OF_PRESENT:
+    if row.passed is not False or row.property not in OF_PRESENT:
         return row
     said = f"{row.meaning.removesuffix('.')}; former rows and persons who wait leave it undecided."
     return replace(row, passed=None, meaning=said)

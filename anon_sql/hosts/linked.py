@@ -12,11 +12,11 @@ import pyarrow as pa
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
 from anon_sql.core.common_parameters import refuse_withdrawn
-from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
+from anon_sql.hosts.documents import plain_name
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, steps_of, weights_of
 from anon_sql.hosts.duckdb.linked_rows import expressions, given_from
@@ -30,13 +30,13 @@ from anon_sql.hosts.files import (
     remove_temporary,
     require_new_folder,
 )
+from anon_sql.hosts.linked_manifest import described
 from anon_sql.hosts.parts.call import paths_of
 from anon_sql.linked.options import Asked, Linking
 from anon_sql.linked.release import Counted, Made, release
 from anon_sql.linked.rows import Given
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
-from anon_sql.version import VERSION
 
 NAME = "release_linked"
 _TABLE = "__anon_linked"
@@ -142,6 +142,7 @@ def release_linked(
             zone,
             steps_of(NAME, steps, schema, options.format),
         )
+        target.require_plain(schema)
         _require_types(schema)
         given = {
             name: given_of(con, node, asked.steps_of(name)) for name, node in schema.nodes.items()
@@ -255,6 +256,14 @@ class _Target:
             Argument("overwrite", True) + " replaces it",
         )
 
+    def require_plain(self, schema: Schema) -> None:
+        """Raise AnonError for a table whose name would not be that of a file in the folder."""
+        wrong = [name for name in (*schema.nodes, *schema.references) if not plain_name(name)]
+        if self.folder is not None and wrong:
+            rule = "a table that is released into a folder must have the name of a file"
+            hint = "rename it, or release a view of another name"
+            raise AnonError(NAME, rule, listed(wrong), hint)
+
     def write(self, schema: Schema, made: Made, form: str) -> None:
         """Write every table and reference table."""
         if self.folder is not None:
@@ -348,62 +357,3 @@ def _shown(node: Node, column: str, form: str) -> str:
     if column in node.quasi and form == "typed" and is_number(NAME, column, str(kind)):
         return f"{own}::STRUCT(min {kind}, max {kind}) AS {own}"
     return own
-
-
-def described(schema: Schema, made: Made, stated: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manifest of a release: roles, links, parameters and counts, no value."""
-    tables = {}
-    for name, node in schema.nodes.items():
-        count = made.counts[name]
-        tables[name] = {
-            "roles": {
-                "qids": node.quasi,
-                "sensitive": node.sensitive,
-                "keep": node.of_role("keep"),
-                "identifiers": [
-                    c for c in node.table.having("identifier") if c not in node.renewed
-                ],
-            },
-            "keys": list(node.keys),
-            "columns": made.tables[name].column_names,
-            "raw_rows": count.raw,
-            "rows": count.rows,
-            "unlinked": count.unlinked,
-            "left_out": count.left_out,
-            "orphans": count.orphans,
-            "gcp": count.gcp,
-        }
-    links = [
-        {
-            "child": node.name,
-            "columns": list(node.link.columns),
-            "parent": node.link.parent,
-            "keys": list(node.link.keys),
-            "role": node.role,
-        }
-        for node in schema.nodes.values()
-        if node.link is not None
-    ]
-    return {
-        "linked_manifest": 1,
-        "versions": {"anon_sql": VERSION, "duckdb": duckdb.__version__, "row_hash": ROW_HASH},
-        "root": schema.root,
-        "parameters": dict(stated),
-        "persons": made.counts[schema.root].rows,
-        "classes": made.classes,
-        "smallest_class": made.smallest,
-        "links": links,
-        "references": [
-            {
-                "table": name,
-                "columns": reference.having("keep"),
-                "links": [
-                    {"child": e.child, "columns": list(e.columns), "keys": list(e.keys)}
-                    for e in schema.reference_links
-                    if e.parent == name
-                ],
-            }
-            for name, reference in schema.references.items()
-        ],
-        "tables": tables,
-    }

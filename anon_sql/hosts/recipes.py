@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -20,6 +19,7 @@ from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, Option, did_you_mean, listed
+from anon_sql.hosts import documents
 from anon_sql.hosts.files import digest
 from anon_sql.methods.method import release_methods
 
@@ -126,10 +126,9 @@ def tables(function: str, path: Path) -> dict[str, Any]:
         got = f"'{path}'" if path.exists() else f"'{path}', which does not exist"
         raise AnonError(function, "the recipe must be a file of text", got) from None
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as wrong:
-        place = str(wrong).rpartition("(")[2].rstrip(")") or "somewhere"
-        raise AnonError(function, "the recipe must be TOML", f"a mistake {place}") from None
+        return documents.read_toml(text)
+    except documents.Odd as wrong:
+        raise AnonError(function, "the recipe must be TOML", str(wrong)) from None
 
 
 def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:

@@ -135,7 +135,7 @@ def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(peop
     verified = run("verify", june, "--raw", people, "--previous", may)
     assert verified.exit_code == 0, verified.output
     assert f"holds    audit: intersection ({ATTACK})" in verified.stdout
-    assert "unknown  audit: companions" in verified.stdout
+    assert "noted    audit: companions" in verified.stdout
     assert "--previous names none" in run("verify", june, "--raw", people).stdout
     other = refused("verify", june, "--raw", people, "--previous", june)
     assert "failed: the earlier releases are those that were named (others)" in other

@@ -36,11 +36,12 @@ def test_a_release_is_written_and_verified(stored, tmp_path):
     written = json.loads((tmp_path / "out.anon.json").read_text("utf-8"))
     assert written["parameters"]["k"] == 5
     assert set(written["output"]["files"]) == set(names)
-    for raw in ([], ["--raw", stored]):
+    for raw, code in (([], 3), (["--raw", stored], 0)):
         checked = run("verify", out, *raw)
-        assert checked.exit_code == 0, checked.output
+        assert checked.exit_code == code, checked.output
         assert "fails" not in checked.output
         assert "holds    audit: k" in checked.output
+        assert ("not checked  audit: labels of visit" in checked.output) == (code == 3)
 
 
 def test_a_changed_file_does_not_verify(stored, tmp_path):
@@ -52,9 +53,9 @@ def test_a_changed_file_does_not_verify(stored, tmp_path):
         con.register("rows", rows)
         con.execute(f"COPY rows TO '{visits}' (FORMAT parquet)")
     said = refused("verify", out)
-    assert "the files are those that were written (another SHA-256)" in said
+    assert "the files are those that were written (another SHA-256 of visit.parquet)" in said
     written = json.loads((tmp_path / "out.anon.json").read_text("utf-8"))
-    from anon_sql.apps.cli.linked import hashes
+    from anon_sql.apps.linked_checks import hashes
 
     written["output"] = hashes(tmp_path / "out")
     (tmp_path / "out.anon.json").write_text(json.dumps(written), "utf-8")

@@ -27,7 +27,8 @@ def type_block(windows: Windows, block: Block) -> None:
         for line in commands(block.content):
             if not line.startswith("./"):  # a command of a checkout
                 answer = windows.command(line)
-                assert answer.code == 0, f"{line}\n{answer.text}"
+                accepted = (0, 3) if line.startswith("anon-sql verify") else (0,)
+                assert answer.code in accepted, f"{line}\n{answer.text}"
                 said = answer.text
     elif block.kind == "python":
         said = windows.statements(block.content)

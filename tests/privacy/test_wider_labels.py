@@ -241,7 +241,7 @@ def test_a_widened_release_is_verified_and_reported(old, tmp_path):
     )
     result = run("verify", wide, "--raw", raw)
     assert result.exit_code == 0, result.output
-    assert "unknown  audit: wider labels" in result.output
+    assert "noted    audit: wider labels" in result.output
     page = tmp_path / "report.html"
     roles = ["--quasi", "age,city", "--sensitive", "ill", "--k", 12]
     result = run("report", raw, wide, *roles, "--output", page)

@@ -118,7 +118,7 @@ def test_a_manifest_of_an_earlier_version_has_no_such_role(t, tmp_path):
     written = json.loads(path.read_text())
     del written["roles"]["drop"]
     path.write_text(json.dumps(written))
-    assert run("verify", out).exit_code == 0
+    assert run("verify", out).exit_code == 3
 
 
 def test_declare_names_columns(t):

@@ -253,7 +253,7 @@ def test_verify_with_the_state_and_without(june):
     assert "holds series: no value of illness has more than 1 in 2 rows of a class" in said
     code, said = verified(june, "--raw", str(june.parent / "people.csv"))
     assert (code, "unknown the release is one of a series: --series names none" in said) == (
-        0,
+        3,
         True,
     )
 
@@ -291,7 +291,7 @@ def test_a_manifest_whose_series_is_none_is_refused_before_anything_is_asked(jun
     written.write_text(json.dumps(said))
     code, found = verified(june)
     assert code == 1
-    assert "the manifest must be one of form 1, got one with another series in" in found
+    assert "the manifest must be one of form 1, got one with another series.cohorts" in found
 
 
 @pytest.mark.parametrize(

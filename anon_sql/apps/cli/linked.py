@@ -1,6 +1,5 @@
 """``anon-sql release IN OUT/ --root`` and ``verify``: tables that belong together, in a folder."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -14,27 +13,34 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.options import read_hierarchy, statement
+from anon_sql.apps.linked_checks import (
+    audited,
+    checked,
+    figures,
+    hashes,
+    missing,
+    of_files,
+    recorded,
+    tables_of,
+)
+from anon_sql.apps.recorded import Check
 from anon_sql.apps.verdict.linked import LINKED, judged_tables
 from anon_sql.apps.verdict.rules import Verdict, stricter
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import quote
 from anon_sql.core.parameters import read
 from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
 from anon_sql.hosts import linked_recipes
-from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
-from anon_sql.hosts.files import atomic_file, digest
+from anon_sql.hosts.files import atomic_file
 from anon_sql.hosts.linked import release_linked
 from anon_sql.hosts.linked import schema_of as schema_in
 from anon_sql.hosts.linked_recipes import LinkedRecipe
 from anon_sql.hosts.recipes import is_recipe
-from anon_sql.linked.schema import Link, Node, Schema, Table
+from anon_sql.linked.schema import Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
-MARK = "linked_manifest"
-FORM = 1
 _TREES = "hierarchy"
-FILES = 2  # checks of files; if one of them fails, there are no others
 DATABASES = (".duckdb", ".db", ".ddb")
 _TAKEN = (
     "k",
@@ -127,6 +133,7 @@ def release_root(
         )
         if with_manifest:
             whole = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
+            whole |= _recorded(con, schema, whole, Path(out), trees)
             if recipe is not None:
                 whole["recipe"] = {"sha256": recipe.sha256}
             with atomic_file(beside) as temporary:
@@ -148,6 +155,78 @@ def release_root(
 
     with opened("release", "IN", source) as con:
         stoppable(con, partial(make, con))
+
+
+def _recorded(
+    con: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    written: Mapping[str, Any],
+    folder: Path,
+    trees: str | None,
+) -> dict[str, Any]:
+    """Return what a manifest records of the files that were written: checks, and loss by table.
+
+    Checks that could not be made are left out, which ``verify`` tells.
+    """
+
+    def raw(name: str) -> str:
+        return schema.nodes[name].table.relation if name in schema.nodes else quote(name)
+
+    try:
+        found = tables_of(con, written, folder, raw, trees)
+        checks = audited(found)
+        loss = {name: value for name, value, _ in figures(found)}
+    except AnonError as wrong:
+        console.warn(f"the manifest records no checks: {wrong}")
+        return {}
+    failed = [row["property"] for row in checks if row["passed"] is False]
+    if failed:
+        console.say(f"checks that fail: {', '.join(failed)} (anon-sql report shows them)")
+    tables = {
+        name: {**own, "gcp": loss.get(f"gcp of {name}", own["gcp"])}
+        for name, own in written["tables"].items()
+    }
+    return {"checks": recorded(checks), "tables": tables}
+
+
+def checks_of(
+    written: Mapping[str, Any],
+    folder: Path,
+    raw: Path | None,
+    hierarchy: Path | None = None,
+    recipe: LinkedRecipe | None = None,
+    *,
+    function: str = "verify",
+    called: str = "--raw",
+) -> Iterator[Check]:
+    """Yield what was checked of a folder.
+
+    hierarchy, recipe: where the hierarchies are that the release was made with. function, called:
+    the command and the name of raw in it. Raises AnonError if there is no folder, and if labels are
+    to be compared without their hierarchies.
+    """
+    if not folder.is_dir():
+        rule = "the released tables must be in a folder"
+        raise AnonError(function, rule, f"'{folder}', which does not exist")
+    if raw is not None:
+        given = hierarchy if recipe is None else recipe.hierarchies
+        hint = "pass --hierarchy" if recipe is None else "name it in the recipe"
+        manifest.require_hierarchy(function, written, given, hint)
+    same = list(of_files(written, folder))
+    yield from same
+    if not all(check.holds for check in same):
+        return
+    with ExitStack() as stack:
+        if raw is None:
+            con = stack.enter_context(anon_sql.connect())
+            yield from checked(tables_of(con, written, folder, None, None))
+            return
+        con = stack.enter_context(opened(function, called, raw))
+        gone = missing(con, written, quote)
+        yield Check("the raw tables have the columns they had", not gone, ", ".join(gone))
+        if not gone:
+            trees = _hierarchy(con, function, hierarchy, recipe)
+            yield from checked(tables_of(con, written, folder, quote, trees))
 
 
 def release_by_recipe(path: Path, out: str, *, overwrite: bool) -> None:
@@ -248,154 +327,3 @@ def _schema(
 
 def _figure(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
-
-
-def hashes(folder: Path) -> dict[str, Any]:
-    """Return the SHA-256 of each file of a folder."""
-    return {"files": {file.name: digest(file) for file in sorted(folder.iterdir())}}
-
-
-def is_linked(path: Path) -> dict[str, Any] | None:
-    """Return the manifest of linked tables in a file, None for another one."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError):
-        return None
-    if not isinstance(found, dict) or MARK not in found:
-        return None
-    needed = ("root", "parameters", "links", "references", "tables", "output", "persons")
-    if found[MARK] != FORM or any(name not in found for name in needed):
-        rule = f"the manifest must be one of form {FORM}"
-        raise AnonError("verify", rule, f"another in '{path}'")
-    return found
-
-
-def checks_of(
-    written: Mapping[str, Any],
-    folder: Path,
-    raw: Path | None,
-    hierarchy: Path | None = None,
-    recipe: LinkedRecipe | None = None,
-    *,
-    function: str = "verify",
-    called: str = "--raw",
-) -> Iterator[tuple[str, bool | None, str]]:
-    """Yield what was checked of a folder: the property, whether it holds, and what was found.
-
-    hierarchy, recipe: where the hierarchies are that the release was made with. function, called:
-    the command and the name of raw in it. Raises AnonError if labels are to be compared without
-    their hierarchies.
-    """
-    if raw is not None:
-        given = hierarchy if recipe is None else recipe.hierarchies
-        hint = "pass --hierarchy" if recipe is None else "name it in the recipe"
-        manifest.require_hierarchy(function, written, given, hint)
-    stated = written["output"]["files"]
-    others = manifest.unnamed(written, folder) if folder.is_dir() else []
-    yield "the folder holds nothing else", not others, manifest.first_paths(others)
-    if others:
-        return
-    files_there = [folder / name for name in stated]
-    same = all(file.is_file() for file in files_there) and (
-        list(map(digest, files_there)) == list(stated.values())
-    )
-    yield "the files are those that were written", same, "another SHA-256"
-    if not same:
-        return
-    with ExitStack() as stack:
-        if raw is None:
-            con = stack.enter_context(anon_sql.connect())
-        else:
-            con = stack.enter_context(opened(function, called, raw))
-        places = places_of(written, folder)
-        columns = columns_in(con, written, places)
-        types = None if raw is None else types_in(con, written)
-        schema = schema_of(written, columns, types)
-        parameters = written["parameters"]
-        trees = None if raw is None else _hierarchy(con, function, hierarchy, recipe)
-        known = trees is not None or not parameters["hierarchy"]
-        audit = LinkedAudit(
-            schema,
-            None if raw is None else quote,
-            lambda name: f"query_table({literal(places[name])})",
-            columns,
-            parameters["k"],
-            float(parameters["l"]),
-            truth=parameters["format"] in ("label", "typed") and known,
-            hierarchy=trees,
-        )
-        persons = con.execute(
-            f"SELECT count(*) FROM query_table({literal(places[schema.root])})"
-        ).fetchall()[0][0]
-        yield "persons: as written", persons == written["persons"], f"{persons:,}"
-        for name, required, found, passed, example in con.execute(audit.statement()).fetchall():
-            limit = "" if required is None else f", {required:g} required"
-            got = "none" if found is None else f"{found:g}"
-            yield f"audit: {name}", passed, got + limit + (f", {example}" if example else "")
-
-
-def places_of(written: Mapping[str, Any], folder: Path) -> dict[str, str]:
-    """Return the file of each released table."""
-    return {Path(name).stem: str(folder / name) for name in written["output"]["files"]}
-
-
-def columns_in(
-    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], places: Mapping[str, str]
-) -> dict[str, dict[str, str]]:
-    """Return the SQL type of each column of the released tables."""
-    return {
-        name: _described(con, f"query_table({literal(places[name])})") for name in written["tables"]
-    }
-
-
-def types_in(
-    con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]
-) -> dict[str, dict[str, str]]:
-    """Return the SQL type of each column of the raw tables."""
-    return {name: _described(con, quote(name)) for name in written["tables"]}
-
-
-def _described(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
-    return {row[0]: row[1] for row in con.execute(f"DESCRIBE FROM {relation}").fetchall()}
-
-
-def schema_of(
-    written: Mapping[str, Any],
-    columns: Mapping[str, Mapping[str, str]],
-    types: Mapping[str, Mapping[str, str]] | None,
-) -> Schema:
-    """Return the schema that a manifest states.
-
-    columns: of the released tables. types: SQL types of the raw tables' columns, None without them.
-    """
-    links = {
-        each["child"]: Link(
-            each["child"], tuple(each["columns"]), each["parent"], tuple(each["keys"])
-        )
-        for each in written["links"]
-    }
-    link_role = {each["child"]: each["role"] for each in written["links"]}
-    nodes = {}
-    for name, said in written["tables"].items():
-        roles: dict[str, str | None] = {}
-        for parameter, role in (
-            ("qids", "quasi"),
-            ("sensitive", "sensitive"),
-            ("keep", "keep"),
-            ("identifiers", "identifier"),
-        ):
-            roles |= dict.fromkeys(said["roles"][parameter], role)
-        roles |= dict.fromkeys(said["keys"], "identifier")
-        own = dict.fromkeys([*columns[name], *roles], "") if types is None else types[name]
-        table = Table(name, quote(name), own, {**dict.fromkeys(own), **roles})
-        nodes[name] = Node(table, links.get(name), link_role.get(name), tuple(said["keys"]))
-    references = {
-        each["table"]: Table(each["table"], quote(each["table"]), {}, {})
-        for each in written["references"]
-    }
-    up = [
-        Link(e["child"], tuple(e["columns"]), each["table"], tuple(e["keys"]))
-        for each in written["references"]
-        for e in each["links"]
-    ]
-    return Schema(written["root"], nodes, references, up)

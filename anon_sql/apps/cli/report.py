@@ -11,12 +11,11 @@ import duckdb
 import typer
 
 import anon_sql
-from anon_sql.apps import files, manifest
+from anon_sql.apps import files, linked_checks, manifest
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import in_types_of_raw, require_labels, whole_tuple
-from anon_sql.apps.cli.linked import is_linked
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
@@ -150,7 +149,7 @@ def report(
 
 def _linked(released: Path) -> dict[str, Any] | None:
     """Return the manifest of a folder of tables that belong together; None for anything else."""
-    return is_linked(manifest.beside(released)) if released.is_dir() else None
+    return linked_checks.read("report", manifest.beside(released))
 
 
 def _of_linked(

@@ -1,7 +1,6 @@
 """``anon-sql verify``: check that a released file is what its manifest says."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from math import isclose
 from pathlib import Path
@@ -11,7 +10,7 @@ import duckdb
 import typer
 
 import anon_sql
-from anon_sql.apps import files, manifest
+from anon_sql.apps import files, linked_checks, manifest, recorded
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.console import stoppable
@@ -23,10 +22,11 @@ from anon_sql.apps.cli.earlier import (
     read_earlier,
     whole_tuple,
 )
-from anon_sql.apps.cli.linked import checks_of, is_linked, source_of
+from anon_sql.apps.cli.linked import checks_of, source_of
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.recorded import Check, not_checked
 from anon_sql.apps.verdict.of_recipe import HIERARCHY
 from anon_sql.attacks.composition import ATTACK
 from anon_sql.audit.earlier import EARLIER
@@ -42,15 +42,6 @@ _WEIGHTED, _WIDER = "weighted_gcp", "wider labels"
 _TOGETHER = (*EARLIER, "composition")  # as manifests of earlier versions call an attack
 
 
-@dataclass(frozen=True)
-class Check:
-    """One check. holds: None if it cannot be decided."""
-
-    what: str
-    holds: bool | None
-    found: str = ""
-
-
 def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
     """Check that the file is, byte by byte, the one that the manifest was written for.
 
@@ -63,7 +54,7 @@ def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
             return
     same = digest(path) == written["output"]["sha256"]
     what = "the files are those that were" if path.is_dir() else "the file is the one that was"
-    yield Check(f"{what} written", same, "another SHA-256")
+    yield Check(f"{what} written", same, "" if same else "another SHA-256")
 
 
 def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:
@@ -84,7 +75,7 @@ def of_release(
     for role, what in (("identifiers", "no identifier"), ("drop", "no column to leave out")):
         left = [name for name in roles.get(role, []) if fold(name) in columns]
         if role == "identifiers" or roles.get(role):
-            yield Check(f"{what} is left", not left, ", ".join(left))
+            yield Check(f"{what} is left", not left, ", ".join(left), of=role)
     gone = [name for name in roles["qids"] if fold(name) not in columns]
     yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
     if gone:
@@ -93,13 +84,16 @@ def of_release(
     labels = ", ".join(quote(name) for name in roles["qids"])
     if required["k"] is not None:
         k = _least(con, "count(*)", released, labels)
-        yield Check(f"k is at least {required['k']}", k is None or k >= required["k"], f"{k}")
+        counted = "k" if required["entity"] is None else None  # k counts persons with an entity
+        enough = k is None or k >= required["k"]
+        yield Check(f"k is at least {required['k']}", enough, f"{k}", of=counted)
     if required["l"] is not None and required["l_kind"] == "distinct":
         for name in roles["sensitive"]:
             if fold(name) in columns:
                 varied = _least(con, f"count(DISTINCT {quote(name)})", released, labels)
                 enough = varied is None or varied >= required["l"]
-                yield Check(f"l of {name} is at least {required['l']:g}", enough, f"{varied}")
+                what = f"l of {name} is at least {required['l']:g}"
+                yield Check(what, enough, f"{varied}", of="l")
     cohorts = written["series"].get("cohorts")
     for name in roles["sensitive"] if cohorts and cohorts["l"] else ():
         if fold(name) in columns:
@@ -125,12 +119,9 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
     same = made["raw"] == written["raw"]
     yield Check("the raw table has the columns it had", same, "others")
     for check in made["checks"]:
-        if check["required"] is None and check["found"] == 0:
-            continue  # nothing was asked of it, and there is none
-        required = "" if check["required"] is None else f", {check['required']:g} required"
-        found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
-        note = f" ({ATTACK})" if check["property"] == EARLIER[0] else ""
-        yield Check(f"audit: {check['property']}{note}", check["passed"], found + required)
+        if not recorded.unasked(check, written):
+            note = f" ({ATTACK})" if check["property"] == EARLIER[0] else ""
+            yield recorded.of_audit(check, written, note)
     known = {each["property"] for each in written["checks"]}
     if not made["series"]["previous"] or known.isdisjoint(EARLIER):
         written, made = (
@@ -187,9 +178,6 @@ def _equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-_STATE = {True: "holds  ", False: "fails  ", None: "unknown"}
-
-
 @options.with_dialect
 def verify(
     released: Annotated[
@@ -211,13 +199,16 @@ def verify(
 ) -> None:
     """Check a released file against its manifest and the raw file.
 
-    If a check fails, the command prints it and exits with status 1.
+    Checks that the manifest records as failed or undecided count too.
+    Exit status: 0 if all that was promised holds, 1 if a check fails,
+    3 if nothing fails and something could not be checked, which is
+    listed. Without --raw much cannot be checked.
 
     Example: anon-sql verify safe.parquet --raw people.parquet
     """
     key = "series_key" if series else "key"
     with console.one_sentence(spelling=Options(verify, earlier_files(previous), key)):
-        linked = is_linked(manifest.beside(released))
+        linked = linked_checks.read("verify", manifest.beside(released))
         if linked is not None:
             if previous or (recipe and (raw or hierarchy)):
                 rule = (
@@ -242,27 +233,19 @@ def verify(
         for file in previous:
             files.check_source("verify", "--previous", file)
         state = SeriesFile(series, series_key) if series else of_recipe(by) if by else None
-        failed: list[Check] = []
-        said: list[str] = []
+        found: list[Check] = []
+        versions: list[str | None] = []
 
         def check_all(con: duckdb.DuckDBPyConnection) -> None:
             source = _source(con, raw, hierarchy, written_as, by)
-            for check in _checks(con, written, released, source, previous, by, state):
-                said.append(f"{_STATE[check.holds]}  {check.what}")
-                if check.holds is False:
-                    failed.append(check)
-            if (others := manifest.other_versions(con, written)) is not None:
-                said.append(others)
+            found.extend(_checks(con, written, released, source, previous, by, state))
+            found.extend(recorded.recorded(written, list(found)))
+            versions.append(manifest.other_versions(con, written))
 
         with anon_sql.connect() as con:
             stoppable(con, showing("verify", progress, partial(check_all, con)))
-        if failed:
-            rule = "the release must be what its manifest says"
-            raise AnonError("verify", rule, "failed: " + _listed(failed))
-        for line in said:
-            console.say(line)
-        if raw is None and by is None:
-            console.say("without --raw neither labels, t nor measures were checked")
+        missing = "--raw" if raw is None and by is None else None
+        recorded.say(found, missing, filter(None, versions))
 
 
 def _source(
@@ -298,15 +281,8 @@ def _verify_linked(
     if recipe is not None:
         raw = source_of("verify", recipe)
         checks.append(_by_recipe(written, digest(recipe)))
-    checks += [Check(*each) for each in checks_of(written, released, raw, hierarchy, by)]
-    failed = [check for check in checks if check.holds is False]
-    if failed:
-        rule = "the release must be what its manifest says"
-        raise AnonError("verify", rule, "failed: " + _listed(failed))
-    for check in checks:
-        console.say(f"{_STATE[check.holds]}  {check.what}")
-    if raw is None:
-        console.say("without --raw neither labels, raw keys nor reference rows were checked")
+    checks += checks_of(written, released, raw, hierarchy, by)
+    recorded.say(checks, "--raw" if raw is None else None)
 
 
 def _checks(
@@ -328,7 +304,11 @@ def _checks(
     files.read(con, released, "released", labels=True, called=("verify", "OUT"))
     alone = list(of_release(con, written, "released"))
     yield from alone
-    if source is None or not all(check.holds for check in alone):
+    if not all(check.holds for check in alone):
+        return
+    if source is None:
+        yield not_checked("the raw table has the columns it had")
+        yield not_checked("measures and loss: as written")
         return
     trees = source()
     gone = of_raw(con, written, "raw")
@@ -360,7 +340,3 @@ def _checks(
 def _by_recipe(written: Mapping[str, Any], sha256: str) -> Check:
     stated = (written.get("recipe") or {}).get("sha256")
     return Check("the recipe is the one that was used", stated == sha256, "another SHA-256")
-
-
-def _listed(failed: Iterable[Check]) -> str:
-    return "; ".join(f"{check.what} ({check.found})" for check in failed)

@@ -6,21 +6,16 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.cli.linked import (
-    FILES,
-    checks_of,
-    columns_in,
-    opened,
-    places_of,
-    schema_of,
-    source_of,
-    types_in,
-    verdict_of,
-)
+from anon_sql.apps.cli.linked import checks_of, opened, source_of, verdict_of
+from anon_sql.apps.linked_checks import FILES, missing, tables_of, view_of
+from anon_sql.apps.manifest import STATEMENT
 from anon_sql.apps.report.rendering import render
-from anon_sql.core.names import literal, quote
+from anon_sql.apps.verdict.of_recipe import stated
+from anon_sql.apps.verdict.words import NOT_COVERED
+from anon_sql.core.names import quote
 from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
+from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import is_recipe
 from anon_sql.linked.schema import ROWS, WEIGHT, Node, Schema
 
@@ -38,17 +33,22 @@ def gather(
     recipe, raw = raw, source_of("report", raw)
     by = linked_recipes.read("report", recipe) if is_recipe(recipe) else None
     checks = [
-        {"property": what, "passed": holds, "found": found}
-        for what, holds, found in checks_of(
-            written, folder, raw, hierarchy, by, function="report", called="RAW"
-        )
+        {"property": each.what, "state": each.word, "passed": each.holds, "found": each.found}
+        for each in checks_of(written, folder, raw, hierarchy, by, function="report", called="RAW")
     ]
     failed = [str(each["property"]) for each in checks if each["passed"] is False]
+    k, least = (written["parameters"][name] for name in ("k", "l"))
     said = {
         "verdict": verdict_of(written, folder, failed, recipe).said(),
         "failed": failed,
         **{n: written[n] for n in ("root", "parameters", "persons", "classes", "smallest_class")},
-        "statement": written.get("statement", {}),
+        "statement": {**dict.fromkeys(STATEMENT), **written.get("statement", {})},
+        "promised": [f"k = {k}", *([f"l = {least}"] if least > 1 else [])],
+        "raw_files": _digests(raw),
+        "released_files": written["output"]["files"],
+        "recipe_sha256": (written.get("recipe") or {}).get("sha256"),
+        "made": written["versions"],
+        "not_covered": list(NOT_COVERED),
         "links": written["links"],
         "references": written["references"],
         "checks": checks,
@@ -60,27 +60,26 @@ def gather(
     if len(checks) <= FILES:
         return said  # the files are not those of the manifest, and nothing else was looked at
     with opened("report", "RAW", raw) as con:
-        places = places_of(written, folder)
-        schema = schema_of(written, columns_in(con, written, places), types_in(con, written))
-        said["risk"] = _risk(con, schema, places, written["parameters"]["k"])
-        root = schema.nodes[schema.root]
+        if missing(con, written, quote):
+            return said
+        schema = tables_of(con, written, folder, quote, None).schema
+        said["risk"] = _risk(con, schema, written["parameters"]["k"])
         for child in schema.children(schema.root, "quasi"):
-            said["lost"].append(
-                {"table": child.name, "steps": _lost(con, root, child, places[schema.root], places)}
-            )
+            steps = _lost(con, schema.nodes[schema.root], child)
+            said["lost"].append({"table": child.name, "steps": steps})
     return said
 
 
-def _risk(
-    con: duckdb.DuckDBPyConnection, schema: Schema, places: Mapping[str, str], k: int
-) -> list[dict[str, Any]]:
+def _digests(raw: Path) -> dict[str, str]:
+    """Return the SHA-256 of a database, or of each file of a folder."""
+    files = sorted(each for each in raw.iterdir() if each.is_file()) if raw.is_dir() else [raw]
+    return {each.name: digest(each) for each in files}
+
+
+def _risk(con: duckdb.DuckDBPyConnection, schema: Schema, k: int) -> list[dict[str, Any]]:
     """Return how many persons are unique by what is known, before and after the release."""
-
-    def released(node: Node) -> str:
-        return f"query_table({literal(places[node.name])})"
-
     before = Folds(schema, "__anon_s_", lambda node: quote(node.name), added=False)
-    after = Folds(schema, "__anon_s_", released, added=True)
+    after = Folds(schema, "__anon_s_", lambda node: view_of(node.name), added=True)
     rows = [con.execute(risk(schema, folds, k)).fetchall() for folds in (before, after)]
     return [
         {
@@ -95,18 +94,12 @@ def _risk(
     ]
 
 
-def _lost(
-    con: duckdb.DuckDBPyConnection,
-    root: Node,
-    child: Node,
-    persons: str,
-    places: Mapping[str, str],
-) -> list[dict[str, Any]]:
+def _lost(con: duckdb.DuckDBPyConnection, root: Node, child: Node) -> list[dict[str, Any]]:
     """Return the rows of a table that are left out, by the number of rows of the persons' classes.
 
     The released number is a label; its mean stands for each person of a class that keeps no row.
     """
-    number, weight = quote(child.name + ROWS), quote(child.name + WEIGHT)
+    number, weight = quote(child.name + ROWS), f"{quote(child.name + WEIGHT)}::DOUBLE"
     assert child.link is not None
     on = " AND ".join(
         f"c.{quote(mine)} = p.{quote(theirs)}"
@@ -115,7 +108,7 @@ def _lost(
     keys = ", ".join(f"p.{quote(key)}" for key in child.link.keys)
     (kind,) = {
         row[1]
-        for row in con.execute(f"DESCRIBE FROM query_table({literal(persons)})").fetchall()
+        for row in con.execute(f"DESCRIBE FROM {view_of(root.name)}").fetchall()
         if row[0] == child.name + ROWS
     }
     labelled = kind == "VARCHAR" or kind.startswith("STRUCT")
@@ -124,8 +117,8 @@ def _lost(
     found = con.execute(
         f"WITH each AS (SELECT {keys}, any_value(p.m) AS m, any_value(p.w) AS w, "
         f"count({quote('c')}.{quote(child.link.columns[0])}) AS kept "
-        f"FROM (SELECT *, {mean} AS m, {weight} AS w FROM query_table({literal(persons)})) AS p "
-        f"LEFT JOIN query_table({literal(places[child.name])}) AS c ON {on} GROUP BY {keys}) "
+        f"FROM (SELECT *, {mean} AS m, {weight} AS w FROM {view_of(root.name)}) AS p "
+        f"LEFT JOIN {view_of(child.name)} AS c ON {on} GROUP BY {keys}) "
         "SELECT list_min(list_filter("
         f"[{steps}, 9223372036854775807], lambda s: s >= m)) AS step, count(*) AS persons, "
         "sum(coalesce(w * kept, m)) AS rows, sum(kept)::BIGINT AS kept "
@@ -145,4 +138,4 @@ def _lost(
 
 def of_linked(said: Mapping[str, Any]) -> str:
     """Return the page. said: the result of ``gather``."""
-    return render("linked.html", said=said)
+    return render("linked.html", said=said, stated=stated(said["statement"]))

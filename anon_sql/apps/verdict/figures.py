@@ -172,17 +172,20 @@ def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) ->
     yield Figure("sse_sst", value, worst)
 
 
-def loss_calls(roles: Mapping[str, Any], *, own: bool, k: int = 5) -> tuple[str, str]:
+def loss_calls(
+    roles: Mapping[str, Any], *, own: bool, k: int = 5, tables: str = TABLES
+) -> tuple[str, str]:
     """Return the query of ``utility``, and the relation of ``attribute_loss``.
 
-    own: of the rows of the release alone, as those of a series are counted. k: of cavg.
+    own: of the rows of the release alone, as those of a series are counted. k: of cavg. tables: the
+    names of the raw table and the release, as SQL.
     """
     if not own:
         of_k = "" if k == 5 else f", k := {k}"
-        call = f"FROM utility({TABLES}{of_k}{arguments(roles)})"
-        return call, f"attribute_loss({TABLES}{arguments(roles)})"
+        call = f"FROM utility({tables}{of_k}{arguments(roles)})"
+        return call, f"attribute_loss({tables}{arguments(roles)})"
     trees = sql_value(roles["hierarchy"]) if roles["hierarchy"] else "NULL"
-    both = f"{TABLES}, {sql_value(roles['qids'])}, {trees}"
+    both = f"{tables}, {sql_value(roles['qids'])}, {trees}"
     found = f"FROM __anon_measures('utility', {both}, __anon_k := {k}, __anon_own := true)"
     call = f"FROM (SELECT unnest(__anon_found) {found})"
     return call, f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"

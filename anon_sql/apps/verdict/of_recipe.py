@@ -151,5 +151,19 @@ def require_signable(function: str, found: Verdict) -> None:
         raise AnonError(function, rule, f"none for {', '.join(found.open)}", why[0].text)
 
 
+def stated(statement: Mapping[str, Any]) -> bool:
+    """Return whether a release has a purpose and a recipient, in words."""
+    texts = (statement.get(name) or "" for name in ("purpose", "recipient"))
+    return all(any(letter.isalnum() for letter in text) for text in texts)
+
+
+def require_stated(function: str, statement: Mapping[str, Any]) -> None:
+    """Raise AnonError for a release that nobody can sign: it lacks its purpose or recipient."""
+    if not stated(statement):
+        rule = "a release that is signed must have a purpose and a recipient"
+        hint = "say in words what it is for and who receives it"
+        raise AnonError(function, rule, "one without words", hint)
+
+
 def _rules(reasons: Any) -> str:
     return ", ".join(dict.fromkeys(each.rule for each in reasons))

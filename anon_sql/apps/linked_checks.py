@@ -1,0 +1,344 @@
+"""Read the manifest of linked tables, and check their folder against it and the raw tables.
+
+Every figure of the manifest is counted again in SQL that the release does not use.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps import manifest
+from anon_sql.apps.recorded import Check, not_checked
+from anon_sql.apps.verdict.figures import loss_calls, rows_of
+from anon_sql.core.columns import is_number
+from anon_sql.core.names import exactly, literal, quote
+from anon_sql.errors import AnonError
+from anon_sql.hosts.documents import Optional
+from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
+from anon_sql.hosts.files import digest
+from anon_sql.hosts.linked_manifest import MARK, SHAPE, inconsistency, schema_of
+from anon_sql.linked.schema import Node, Schema
+
+FILES = 2  # checks of files; if one of them fails, there are no others
+LABELLED = ("label", "typed")  # formats whose labels are compared with raw values
+_COUNTED = ("rows", "unlinked", "raw_rows", "left_out", "orphans", "gcp")
+_BEFORE, _AFTER = "__anon_linked_raw", "__anon_linked_released"  # of one table
+_AT_LEAST = ("k", "l of ", "unlinked labels of ", "persons of unlinked ")
+
+
+def read(function: str, path: Path) -> dict[str, Any] | None:
+    """Return the manifest of linked tables in a file, None for another one or for no file.
+
+    Raises AnonError of ``function`` for one that is not as it must be.
+    """
+    try:
+        if not path.is_file() or f'"{MARK}"' not in path.read_text("utf-8"):
+            return None
+    except UnicodeDecodeError:
+        return None
+    found = manifest.read_marked(function, path, MARK)
+    shape = {**manifest.COMMON, **SHAPE, "checks": Optional([manifest.CHECK])}
+    manifest.require_shape(function, path, found, shape)
+    wrong = inconsistency(found)
+    if wrong is not None:
+        rule = "the parts of the manifest must fit together"
+        raise AnonError(function, rule, f"another {wrong} in '{path}'")
+    return found
+
+
+def hashes(folder: Path) -> dict[str, Any]:
+    """Return the SHA-256 of each file of a folder."""
+    return {"files": {file.name: digest(file) for file in sorted(folder.iterdir())}}
+
+
+def of_files(written: Mapping[str, Any], folder: Path) -> Iterator[Check]:
+    """Check that a folder holds the files of the manifest, byte by byte, and nothing else."""
+    others = manifest.unnamed(written, folder)
+    yield Check("the folder holds nothing else", not others, manifest.first_paths(others))
+    if others:
+        return
+    stated = written["output"]["files"]
+    gone = [name for name in stated if not (folder / name).is_file()]
+    changed = [n for n in stated if n not in gone and digest(folder / n) != stated[n]]
+    found = [f"no {', '.join(gone)}"] if gone else []
+    found += [f"another SHA-256 of {', '.join(changed)}"] if changed else []
+    yield Check("the files are those that were written", not found, "; ".join(found))
+
+
+Raw = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The released tables as views of a connection, beside the raw tables if they are there.
+
+    columns: SQL types of the released columns by table. raw: returns the SQL of a raw table. trees:
+    the relation of the hierarchies.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    written: Mapping[str, Any]
+    schema: Schema
+    columns: Mapping[str, Mapping[str, str]]
+    raw: Raw | None
+    trees: str | None
+
+    @property
+    def audit(self) -> LinkedAudit:
+        """Return the audit of the tables."""
+        parameters = self.written["parameters"]
+        known = self.trees is not None or not parameters["hierarchy"]
+        return LinkedAudit(
+            self.schema,
+            self.raw,
+            view_of,
+            self.columns,
+            parameters["k"],
+            float(parameters["l"]),
+            truth=parameters["format"] in LABELLED and known,
+            hierarchy=self.trees,
+        )
+
+    def rows(self, sql: str) -> list[dict[str, Any]]:
+        """Return the rows of a statement."""
+        return rows_of(self.con, sql)
+
+
+def view_of(name: str) -> str:
+    """Return the view of a released table, as SQL."""
+    return quote(f"__anon_released_{name}")
+
+
+def missing(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: Raw) -> list[str]:
+    """Return the tables and columns of a manifest that the raw tables lack."""
+    found = []
+    for name, own in written["tables"].items():
+        try:
+            types = _types(con, raw(name))
+        except duckdb.Error:
+            found.append(name)
+            continue
+        links = [c for each in written["links"] if each["child"] == name for c in each["columns"]]
+        named = [*(c for columns in own["roles"].values() for c in columns), *own["keys"], *links]
+        found += [f"{name}.{column}" for column in dict.fromkeys(named) if column not in types]
+    return found
+
+
+def tables_of(
+    con: duckdb.DuckDBPyConnection,
+    written: Mapping[str, Any],
+    folder: Path,
+    raw: Raw | None,
+    trees: str | None,
+) -> Tables:
+    """Make views of the released files, labels of a CSV as text whatever they look like."""
+    stated = {name: dict.fromkeys(own["columns"], "") for name, own in written["tables"].items()}
+    types = None if raw is None else {name: _types(con, raw(name)) for name in stated}
+    plan = schema_of(written, stated, types)
+    for file in written["output"]["files"]:
+        path = folder / file
+        name, node = path.stem, plan.nodes.get(path.stem)
+        if file.endswith(".csv"):
+            source = _csv(path, node, types and types.get(name))
+        else:
+            source = f"FROM read_parquet({literal(exactly(path))}, hive_partitioning := false)"
+        con.execute(f"CREATE OR REPLACE TEMP VIEW {view_of(name)} AS {source}")
+    columns = {name: _types(con, view_of(name)) for name in stated}
+    return Tables(con, written, schema_of(written, columns, types), columns, raw, trees)
+
+
+def _types(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in con.execute(f"DESCRIBE FROM {relation}").fetchall()}
+
+
+def _csv(path: Path, node: Node | None, types: Mapping[str, str] | None) -> str:
+    """Return a query of a CSV file: keys are whole numbers, kept columns as in the raw table."""
+    casts = {}
+    if node is not None:
+        casts = dict.fromkeys(node.renewed, "BIGINT")
+        casts |= {name: str((types or {})[name]) for name in node.kept if name in (types or {})}
+    listed = ", ".join(f"{quote(name)}::{kind} AS {quote(name)}" for name, kind in casts.items())
+    replaced = f" REPLACE ({listed})" if listed else ""
+    read = f"read_csv({literal(exactly(path))}, header = true, all_varchar = true, delim = ',', "
+    return f"SELECT *{replaced} FROM {read}quote = '\"', escape = '\"', allow_quoted_nulls = false)"
+
+
+def checked(found: Tables) -> Iterator[Check]:
+    """Check the tables: their columns, every figure of the manifest, and the audit."""
+    written = found.written
+    for name, own in written["tables"].items():
+        same = sorted(found.columns[name]) == sorted(own["columns"])
+        yield Check(f"columns of {name}: as written", same, "" if same else "others")
+        if not same:
+            return
+    yield from _formats(found)
+    rows = audited(found)
+    for row in rows:
+        yield Check(
+            f"audit: {row['property']}", row["passed"], words(row), of=row["property"],
+            promised=row["required"] is not None,
+        )  # fmt: skip
+    yield from _same_checks(written, rows, complete=found.raw is not None)
+    for name, value, stated in figures(found):
+        same = value == stated if not isinstance(value, float) else _near(value, stated)
+        yield Check(f"{name}: as written", same, "" if same else f"{value}, not {stated}")
+    if found.raw is None:
+        yield not_checked("raw rows, rows left out, orphans and gcp: as written")
+    elif written["parameters"]["format"] not in LABELLED:
+        yield not_checked("means and medians: as the raw tables give them")
+    for row in written.get("checks", ()):
+        if row["property"] in {each["property"] for each in rows}:
+            continue
+        name = f"audit: {row['property']}"
+        if row["passed"]:
+            yield not_checked(name, row["property"])
+        else:
+            counts = row["required"] is not None
+            yield Check(f"{name}, as the manifest records it", row["passed"], words(row),
+                        promised=counts)  # fmt: skip
+    if "checks" not in written:
+        yield not_checked("what was required of the release: its manifest records no checks")
+
+
+def _alike(value: float | None, stated: object) -> bool:
+    return value is stated if value is None else _near(value, stated)
+
+
+def _near(value: float, stated: object) -> bool:
+    return isinstance(stated, (int, float)) and isclose(value, stated, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _same_checks(
+    written: Mapping[str, Any], rows: list[dict[str, Any]], *, complete: bool
+) -> Iterator[Check]:
+    """Check that the manifest records what the audit finds now.
+
+    complete: whether it must record these properties and no others.
+    """
+    if "checks" not in written:
+        return
+    recorded = {each["property"]: each for each in written["checks"]}
+    now = {row["property"]: row for row in rows}
+    other = set(recorded) ^ set(now) if complete else set(now) - set(recorded)
+    for name in set(recorded) & set(now):
+        mine, theirs = now[name], recorded[name]
+        figures = [(mine[each], theirs[each]) for each in ("required", "found")]
+        same = mine["passed"] == theirs["passed"] and all(_alike(*pair) for pair in figures)
+        other |= set() if same else {name}
+    yield Check("checks: as written", not other, ", ".join(sorted(other)))
+
+
+def _formats(found: Tables) -> Iterator[Check]:
+    """Check that labels have the SQL types of the format; a CSV file tells none."""
+    if any(name.endswith(".csv") for name in found.written["output"]["files"]):
+        return
+    form = found.written["parameters"]["format"]
+    wrong = []
+    for name, node in found.schema.nodes.items():
+        for column in node.quasi:
+            shown = found.columns[name][column]
+            kinds = {"label": shown == "VARCHAR", "typed": shown.startswith("STRUCT")}
+            own = kinds.get(form, not any(kinds.values()))
+            if not own and (form == "label" or _is_number(node, column, found.raw is not None)):
+                wrong.append(f"{name}.{column}")
+    yield Check(f"the format is {form}", not wrong, ", ".join(wrong))
+
+
+def _is_number(node: Node, column: str, known: bool) -> bool:
+    return known and is_number("verify", column, node.table.types[column])
+
+
+def audited(found: Tables) -> list[dict[str, Any]]:
+    """Return the rows of the audit of the released tables."""
+    return found.rows(found.audit.statement())
+
+
+def recorded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of an audit as a manifest records them."""
+    return [{name: row[name] for name in manifest.CHECK} for row in rows]
+
+
+def words(row: Mapping[str, Any]) -> str:
+    """Return what a row of the audit found and requires, in words that allow one reading."""
+    name, required = row["property"], row["required"]
+    found = "unknown" if row["found"] is None else f"{row['found']:,g}"
+    if required is None:
+        limit = ""
+    elif name.startswith(_AT_LEAST):
+        limit = f", at least {required:,g} required"
+    elif name.startswith("rows of "):
+        limit = f", at most {required:,g} in the raw table"
+    else:
+        limit = f", {required:,g} required" if required else ", none allowed"
+    example = row.get("example")
+    return found + limit + (f", {example}" if example else "")
+
+
+def figures(found: Tables) -> Iterator[tuple[str, Any, Any]]:
+    """Give each figure that was counted again: its name, what was counted, what the manifest says.
+
+    Some need the raw tables.
+    """
+    written, audit = found.written, found.audit
+    root = found.schema.nodes[found.schema.root]
+    ((classes, least, persons),) = (
+        tuple(row.values())
+        for row in found.rows(
+            f"WITH {', '.join(audit.folds.ctes())} SELECT count(*), min(n), sum(n)::BIGINT FROM "
+            f"(SELECT count(*) AS n FROM {audit.folds.name('path', root)} GROUP BY class)"
+        )
+    )
+    yield "persons", persons or 0, written["persons"]
+    yield "classes", classes, written["classes"]
+    yield "smallest_class", least or 0, written["smallest_class"]
+    for name, node in found.schema.nodes.items():
+        counted = _counts(found, audit, node)
+        for figure in _COUNTED:
+            if figure in counted:
+                yield f"{figure} of {name}", counted[figure], written["tables"][name][figure]
+
+
+def _counts(found: Tables, audit: LinkedAudit, node: Node) -> dict[str, Any]:
+    """Return the figures of a table that can be counted."""
+    columns = node.link.columns if node.link else ()
+    linked = " AND ".join(f"{quote(each)} IS NOT NULL" for each in columns) or "true"
+    own = view_of(node.name)
+    (row,) = found.rows(
+        f"SELECT count(*) FILTER ({linked}) AS rows, count(*) FILTER (NOT ({linked})) AS unlinked "
+        f"FROM {own}"
+    )
+    if found.raw is None:
+        return row
+    ((raw, tied),) = (
+        tuple(each.values())
+        for each in found.rows(
+            f"WITH {', '.join(audit.source.ctes())} SELECT "
+            f"(SELECT count(*) FROM {found.raw(node.name)}), "
+            f"(SELECT count(*) FROM {audit.source.name('path', node)})"
+        )
+    )
+    left = raw - row["rows"] - row["unlinked"]
+    row |= {"raw_rows": raw, "left_out": left, "orphans": raw - tied}
+    if found.written["parameters"]["format"] in LABELLED:
+        row["gcp"] = _gcp(found, node, linked)
+    return row
+
+
+def _gcp(found: Tables, node: Node, linked: str) -> float | None:
+    """Return the mean loss of the labels of linked rows; None for a table without any."""
+    assert found.raw is not None
+    shown = f"FROM {view_of(node.name)} WHERE {linked}"
+    if not node.quasi or not found.rows(f"SELECT 1 {shown} LIMIT 1"):
+        return None
+    found.con.execute(
+        f"CREATE OR REPLACE TEMP VIEW {_BEFORE} AS FROM {found.raw(node.name)};"
+        f"CREATE OR REPLACE TEMP VIEW {_AFTER} AS {shown}"
+    )
+    roles = {"qids": node.quasi, "hierarchy": found.trees}
+    call, _ = loss_calls(roles, own=True, tables=f"'{_BEFORE}', '{_AFTER}'")
+    gcp: float | None = found.rows(call)[0]["gcp"]
+    return gcp
