@@ -13,6 +13,7 @@ from anon_sql.apps.csv.loading import load
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words
 from anon_sql.hosts.contents import require_parquet
+from anon_sql.hosts.duckdb.roles import carry_comments
 from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
 
 _IN_DATABASE = re.compile(r"(?P<file>.+\.(?:duckdb|db)):(?P<table>.+)", re.IGNORECASE | re.DOTALL)
@@ -42,7 +43,8 @@ def read_table(
 ) -> None:
     """Make a view of a table of a database file, which is attached and never written.
 
-    called: the function and the argument that errors name.
+    The view has the comments of the table, which declare roles. called: the function and the
+    argument that errors name.
     """
     path = str(file.resolve())
     known = con.execute(
@@ -54,6 +56,7 @@ def read_table(
             con.execute(f"ATTACH {literal(path)} AS {quote(alias)} (READ_ONLY)")
         table = ".".join(map(quote, [alias, *split(name)]))
         con.execute(f"CREATE VIEW {quote(view)} AS FROM {table}")
+        carry_comments(con, called[0], (alias, *split(name)), view)
     except duckdb.CatalogException:
         rule = Parameter(called[1]) + f" must be a table of '{file.name}'"
         raise AnonError(called[0], rule, f"'{name}'", "write schema.table") from None

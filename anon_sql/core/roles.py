@@ -1,7 +1,7 @@
 """Assign one role to each column, from tags in column comments and the parameters of a call.
 
 Roles decide which columns are dropped, generalized or protected, so nothing is guessed: an unknown
-tag, a name that is not a column and two roles for one column are errors.
+tag, a name that is not a column and two roles for one column in a call are errors.
 """
 
 import re
@@ -9,7 +9,15 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
+from anon_sql.errors import (
+    COMMENTS,
+    AnonError,
+    Argument,
+    Parameter,
+    Where,
+    did_you_mean,
+    listed,
+)
 
 ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
 _TAGS = {f"anon:{role}": role for role in ROLES}
@@ -80,6 +88,7 @@ PARAMETER = {
     "keep": "keep",
     "drop": "drop",
 }
+UNCHANGED = ("sensitive", "keep")  # roles of columns that are released as they are
 REST = "*"  # in one of the parameters: every column that has no other role
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -171,25 +180,24 @@ def assign(
 
     declared: comment of each column by folded name. arguments: value of each parameter by name;
     NULL means that the comments apply, and ``*`` in one of them stands for every column without
-    another role. needs_quasi: whether at least one quasi-identifier is required. dropped: columns
+    another role. A role that the call gives a column replaces the declared one, as ``overriding``
+    says. needs_quasi: whether at least one quasi-identifier is required. dropped: columns
     that a release drops in addition to identifiers, for which ``*`` does not stand. Raises
-    AnonError if comments and parameters disagree, if a name is not a column, or if a required
+    AnonError if the call gives a column two roles, if a name is not a column, or if a required
     quasi-identifier is missing.
     """
     columns = {fold(name): name for name in names}
-    role_of = _tagged(function, names, declared)
+    role_of = tagged(function, names, declared)
     source = dict.fromkeys(role_of, "comment")
     arguments, rest = _without_rest(function, arguments, columns)
     chosen = {
         role: named(function, PARAMETER[role], arguments.get(PARAMETER[role]), columns)
         for role in ROLES
     }
-    kept = [*(chosen["keep"] or []), *(chosen["drop"] or [])]
     if chosen["quasi"] is not None:
-        for name in [
-            n for n, role in role_of.items() if role == "quasi" and n not in chosen["quasi"]
-        ]:
-            if name not in kept:
+        named_anywhere = {name for members in chosen.values() for name in members or []}
+        for name in [n for n, role in role_of.items() if role == "quasi"]:
+            if name not in named_anywhere:
                 raise AnonError(
                     function,
                     "a declared quasi-identifier must be in "
@@ -199,19 +207,16 @@ def assign(
                     f"neither for {name}",
                     "add it to one of them, for example " + Argument("keep", [name]),
                 )
-            del role_of[name]
     for role, members in chosen.items():
         for name in members or []:
-            if role_of.get(name, role) != role:
+            if source.get(name) == "call":
                 raise AnonError(
                     function,
                     "a column has one role",
                     f"{name} as {role_of[name]} and as {role}",
-                    "leave it out of "
-                    + Parameter(PARAMETER[role])
-                    + Where(COMMENTS, " or change what is declared"),
+                    "leave it out of " + Parameter(PARAMETER[role]),
                 )
-            role_of[name] = role
+            role_of[name] = overriding(function, listed([name]), role_of.get(name), role)
             source[name] = "call"
     without = {fold(name) for name in dropped}
     others = [n for n in names if n not in role_of and fold(n) not in without] if rest else []
@@ -242,10 +247,32 @@ def assign(
     )
 
 
-def _tagged(
+def overriding(function: str, column: str, declared: str | None, asked: str) -> str:
+    """Return the role of a column that a call names.
+
+    column: as errors name it. declared: its role in the comment, None without one. asked: the role
+    that the call gives. The call wins, but a declared identifier stays one: raises AnonError if the
+    call would release it.
+    """
+    if declared != "identifier":
+        return asked
+    if asked not in ("identifier", "drop"):
+        raise AnonError(
+            function,
+            "a declared identifier must not be released",
+            f"{column} in " + Parameter(PARAMETER[asked]) + ": its comment says anon:identifier",
+            "change the comment if it may leave",
+        )
+    return declared
+
+
+def tagged(
     function: str, names: Sequence[str], declared: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """Return the roles that comments declare, by column. Raises AnonError for one not clear."""
+    """Return the roles that comments declare, by column. Raises AnonError for one not clear.
+
+    declared: comment of each column by folded name.
+    """
     role_of: dict[str, str] = {}
     for name in names:
         try:

@@ -70,11 +70,9 @@ CASES = [
     ),
     (
         {"qids": ["previous", "keep"], "keep": ["keep", "*"]},
-        "a column has one role, got keep as quasi and as keep; leave it out of keep or change "
-        "what is declared",
+        "a column has one role, got keep as quasi and as keep; leave it out of keep",
         "a column has one role, got keep as quasi and as keep; leave it out of --keep",
-        "a column has one role, got keep as quasi and as keep; leave it out of keep or change "
-        "what is declared",
+        "a column has one role, got keep as quasi and as keep; leave it out of keep",
         "a column has one role, got keep as quasi and as keep; leave it out of keep",
     ),
     (

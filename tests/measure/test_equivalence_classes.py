@@ -100,8 +100,7 @@ def test_sensitive_as_a_list_and_a_name(hand):
         (
             "['x']",
             "'x'",
-            "a column has one role, got x as quasi and as sensitive; leave it out of "
-            "sensitive or change what is declared",
+            "a column has one role, got x as quasi and as sensitive; leave it out of sensitive",
         ),
     ],
 )

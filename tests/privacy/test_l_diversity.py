@@ -151,7 +151,7 @@ CALL = "l_diversity('raw', 'label', {})"
         ("'s', qids := ['a'], c := true", "c must be a number above 0, got a BOOLEAN"),
         (
             "'s', qids := ['a', 's']",
-            "a column has one role, got s as quasi and as sensitive; leave it out of sensitive or change what is declared",
+            "a column has one role, got s as quasi and as sensitive; leave it out of sensitive",
         ),
     ],
 )

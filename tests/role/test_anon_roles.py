@@ -28,7 +28,7 @@ def test_what_a_call_makes_of_them(people):
         ("city", "keep", "call"),
     ]
     assert fails(people, query.format("keep := ['person_id']")).startswith(
-        "anon_roles: a column has one role, got person_id as identifier and as keep"
+        "anon_roles: a declared identifier must not be released, got person_id in keep"
     )
 
 

@@ -13,8 +13,10 @@ from anon_sql.apps import files
 from anon_sql.apps.cli.parameters import with_options
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core.names import quote
-from anon_sql.core.roles import REST, fold
+from anon_sql.core.roles import PARAMETER, clear_tag, fold
 from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.roles import described_by_name
+from anon_sql.pipeline.request import roles_of
 
 _STATED, _SERIES = "Statement for the recipient", "Earlier releases"
 Purpose = Annotated[
@@ -165,18 +167,27 @@ def read_hierarchy(
     return table
 
 
-def name_rest(
-    con: duckdb.DuckDBPyConnection, roles: dict[str, Any], entity: str | None = None
+def name_roles(
+    con: duckdb.DuckDBPyConnection,
+    function: str,
+    roles: dict[str, Any],
+    entity: str | None = None,
 ) -> None:
-    """Write the columns of ``raw`` in place of a ``*`` that is not in ``keep``."""
-    listed = [role for role in roles if role != "keep" and REST in (roles[role] or [])]
-    columns = con.table("raw").columns
-    if len(listed) != 1 or REST in (roles.get("keep") or []) or REST in columns:
-        return  # none, or more than one, which is refused, or the name of a column
-    named = {fold(name) for names in roles.values() for name in names or []}
-    named |= {fold(entity)} if entity else set()
-    rest = [name for name in columns if fold(name) not in named]
-    roles[listed[0]] = [*(name for name in roles[listed[0]] if name != REST), *rest]
+    """Write the columns of ``raw`` that have each role in place of what options name.
+
+    roles: names by parameter; without any, those that the comments of a database declare apply.
+    ``*`` becomes the names of the columns that it stands for. Raises AnonError as ``assign`` does.
+    """
+    given = {name: names or None for name, names in roles.items()}
+    bound = {**given, "entity": entity}
+    relation, _ = described_by_name(con, function, "raw", bound)
+    found = roles_of(function, relation, bound)
+    relation.agrees(found)
+    named = {fold(name) for name in roles["identifiers"] or []}
+    named |= {name for name, text in relation.comments.items() if clear_tag(text)}
+    for role, parameter in PARAMETER.items():
+        others = set() if entity is None else {fold(entity)} - named
+        roles[parameter] = [name for name in getattr(found, role) if fold(name) not in others]
 
 
 def measured(

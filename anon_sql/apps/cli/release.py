@@ -11,7 +11,7 @@ import duckdb
 import typer
 
 import anon_sql
-from anon_sql.apps import manifest
+from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli import options as arguments
 from anon_sql.apps.cli.console import stoppable
@@ -180,6 +180,7 @@ def release(
             root,
             parameters,
             linking,
+            files.in_database(source) is not None,
             {
                 "method": method,
                 "unique_share": unique_share,
@@ -221,7 +222,8 @@ def release(
         like, hierarchy, entity, weights = map(
             parameters.get, ("like", "hierarchy", "entity", "weights")
         )
-        check_earlier(previous, like, roles["sensitive"])
+        declared = files.in_database(source) is not None  # its comments may declare roles
+        check_earlier(previous, like, roles["sensitive"] or [REST] * declared)
         check_ledger(ledger, entity)
         required, options = split(method, {**parameters, **({"like": like.name} if like else {})})
         stated = arguments.statement(purpose, recipient, assumption) | {
@@ -233,7 +235,8 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
-            arguments.name_rest(con, roles, entity)
+            arguments.name_roles(con, name, roles, entity)
+            check_earlier(previous, like, roles["sensitive"])
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
@@ -253,8 +256,6 @@ def release(
             together = require_apart(con, list(earlier), previous_share, call) if earlier else []
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
-            if REST in roles["keep"]:
-                roles["keep"] = kept
             singled_out = (
                 None if released.measures else unique_on_kept(con, "released", kept, unique_share)
             )
@@ -303,17 +304,18 @@ def _require_options(
     root: str | None,
     parameters: Mapping[str, Any],
     linking: Mapping[str, Any],
+    in_database: bool,
     single: Mapping[str, Any],
     written_as: Dialect,
 ) -> None:
     """Raise AnonError for options of linked tables without --root, and of one table with it.
 
-    A single table needs quasi-identifiers; those of linked tables may stand in comments.
+    A file needs quasi-identifiers; those of tables in a database may stand in comments.
     """
     if root is None:
         for option in _changed(linking):
             raise AnonError("release", f"{option} must come with --root", "none")
-        if not parameters.get("qids"):
+        if not parameters.get("qids") and not in_database:
             hint = "write --quasi age,city, or release by a recipe"
             raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
         return

@@ -114,7 +114,8 @@ def report(
             trees = options.read_hierarchy(con, "report", path, "hierarchy")
             if recipe is not None:
                 trees = _by_recipe(con, recipe, request, roles)
-            call = {**_merged(written, {**request, **roles}), "hierarchy": trees}
+            declared = recipe is None and files.in_database(raw) is not None
+            call = {**_merged(written, {**request, **roles}, declared), "hierarchy": trees}
             if written:
                 manifest.require_hierarchy("report", written, trees)
             if recipe is None:
@@ -123,7 +124,7 @@ def report(
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows", "none")
             named = {name: call[name] for name in manifest.ROLES}
-            options.name_rest(con, named, call["entity"])
+            options.name_roles(con, "report", named, call["entity"])
             call |= named | _of_series(con, state, named)
             sources = facts.summary.Sources(raw, released, recipe, written_as, path)
             found = facts.gather(
@@ -257,8 +258,13 @@ def _of_series(
     return naming(state)
 
 
-def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is given, else the manifest's. Raises AnonError without quasi-identifiers."""
+def _merged(
+    written: Mapping[str, Any] | None, values: Mapping[str, Any], declared: bool
+) -> dict[str, Any]:
+    """Return what is given, else the manifest's. Raises AnonError without quasi-identifiers.
+
+    declared: whether they may stand in the comments of a database.
+    """
     said: dict[str, Any] = {}
     if written:
         said = {**written["parameters"], **written["roles"], **written["statement"]}
@@ -266,7 +272,7 @@ def _merged(written: Mapping[str, Any] | None, values: Mapping[str, Any]) -> dic
         name: value if value not in (None, []) else said.get(name, value)
         for name, value in values.items()
     }
-    if not merged["qids"]:
+    if not merged["qids"] and not declared:
         rule = "RELEASED must have a manifest, or its quasi-identifiers must be named"
         raise AnonError("report", rule, "neither", "pass --quasi age,zip")
     return merged
@@ -314,7 +320,7 @@ def sweep(
             }
             files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
             named = {name: request[name] for name in manifest.ROLES}
-            options.name_rest(con, named, request.get("entity"))
+            options.name_roles(con, "sweep", named, request.get("entity"))
             request |= named
             if attacks and not request["sensitive"]:
                 raise AnonError("sweep", "--attacks needs a sensitive column", "none")

@@ -19,9 +19,10 @@ from anon_sql.apps.cli.linked_roles import write_recipe
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import literal, quote, split
-from anon_sql.core.roles import ROLES
+from anon_sql.core.roles import ROLES, fold, tagged
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
+from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import atomic_file, digest
 
 NAME = "roles"
@@ -64,6 +65,7 @@ def roles(
 ) -> None:
     """Suggest a role for every column of a file. Nothing is changed.
 
+    A role that a comment in a database declares is shown in place of a suggestion.
     "unique" is the share of rows that the column alone singles out. "adds" is
     the share that becomes unique only when it joins all other columns that are
     not identifiers. The statements of --sql replace comments on the columns.
@@ -96,7 +98,7 @@ def roles(
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
             files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
-            found = con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
+            found = suggestions(con, NAME)
             if recipe is not None:
                 lines = _write_recipe(con, source, recipe, found, written_as)
             elif sql:
@@ -111,6 +113,26 @@ def roles(
 
         with anon_sql.connect() as con:
             stoppable(con, showing(NAME, progress, partial(suggest, con)))
+
+
+def suggestions(
+    con: duckdb.DuckDBPyConnection, function: str, relation: str = "raw"
+) -> list[dict[str, Any]]:
+    """Return the rows of ``suggest_roles``, with the role of each column that declares one.
+
+    relation: the rows that are looked at; the comments are those of ``raw``. ``comment`` is the
+    text that declares a role, None without one. Raises AnonError for a comment that is not clear.
+    """
+    query = f"FROM suggest_roles({literal(relation)})"
+    found: list[dict[str, Any]] = con.sql(query).to_arrow_table().to_pylist()
+    comments = comments_on(con, "raw")
+    declared = tagged(function, [each["column_name"] for each in found], comments)
+    for each in found:
+        role, each["comment"] = declared.get(each["column_name"]), None
+        if role is not None:
+            each["comment"] = comments[fold(each["column_name"])]
+            each |= {"role": role, "reason": f"declared: the comment says anon:{role}"}
+    return found
 
 
 def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
@@ -150,7 +172,7 @@ def first_recipe(
 ) -> dict[str, Any]:
     """Return the tables of a first recipe of the relation ``raw``.
 
-    folder: of the recipe. found: the rows of ``suggest_roles``.
+    folder: of the recipe. found: what ``suggestions`` returns.
     """
     raw = con.table("raw")
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
@@ -209,7 +231,8 @@ def _comments(found: Sequence[dict[str, Any]], names: Sequence[str]) -> Iterator
     relation = ".".join(map(quote, names))
     for each in found:
         column = f"{relation}.{quote(each['column_name'])}"
-        yield f"COMMENT ON COLUMN {column} IS {literal('anon:' + each['role'])};"
+        text = each["comment"] or f"anon:{each['role']}"
+        yield f"COMMENT ON COLUMN {column} IS {literal(text)};"
 
 
 def _schema(found: Sequence[dict[str, Any]], model: str) -> Iterator[str]:
@@ -217,7 +240,8 @@ def _schema(found: Sequence[dict[str, Any]], model: str) -> Iterator[str]:
     yield from ("version: 2", "", "models:", f"  - name: {_yaml(model)}", "    columns:")
     for each in found:
         yield f"      - name: {_yaml(each['column_name'])}"
-        yield f"        description: {_yaml('Suggested: ' + each['reason'] + '.')}"
+        said = each["reason"] if each["comment"] else f"Suggested: {each['reason']}"
+        yield f"        description: {_yaml(f'{said[0].upper()}{said[1:]}.')}"
         yield f"        meta: {{anon: {each['role']}}}"
 
 

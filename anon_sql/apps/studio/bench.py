@@ -17,7 +17,7 @@ import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table, read_source
-from anon_sql.apps.cli.roles import as_written, first_recipe
+from anon_sql.apps.cli.roles import as_written, first_recipe, suggestions
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
@@ -201,7 +201,7 @@ class Bench:
         if every > 1:
             of = "few"
             self.con.execute("CREATE OR REPLACE TABLE few AS " + figures.every_row(every))
-        found = self.con.sql(f"FROM suggest_roles('{of}')").to_arrow_table().to_pylist()
+        found = suggestions(self.con, NAME, of)
         tables = first_recipe(self.con, self.path, self.start, found, self.written_as)
         return {
             "columns": [figures.of_column(each, of) for each in found],

@@ -12,13 +12,15 @@ from anon_sql.apps import manifest
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
 from anon_sql.core import stopping
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
+from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
+from anon_sql.hosts.duckdb.roles import carry_comments
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
@@ -93,7 +95,8 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
         try:
             if state is None:
                 made = f"anonymize_recipe({literal(str(path))})"
-                judge.execute(f"CREATE TABLE {table} AS FROM {made}")
+                with as_raised():
+                    judge.execute(f"CREATE TABLE {table} AS FROM {made}")
                 stopping.check("recipe")
                 judge.execute(f"CREATE TEMP VIEW released AS FROM {table}")
             _load(judge, found)
@@ -120,6 +123,8 @@ def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
     if found.series:
         recipes.require_content("recipe", found)
     con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
+    if found.table is not None:
+        carry_comments(con, "recipe", (found.file.stem, *split(found.table)), "raw")
     if found.hierarchies:
         trees = [str(each) for each in found.hierarchies.values()]
         con.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first
 from anon_sql.core.forks import ForkLock
-from anon_sql.core.roles import PARAMETER, clear_tag, fold, has_rest
+from anon_sql.core.roles import PARAMETER, UNCHANGED, clear_tag, fold, has_rest
 from anon_sql.errors import AnonError
 from anon_sql.hosts.contents import require_unrenamed
 from anon_sql.hosts.duckdb import registry
@@ -113,14 +113,24 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
     if folded in _names(scope["classes"]):
         return "classes"
     declared = clear_tag(tags.get(folded))
-    rest = _rest_of(scope, declared, folded)
-    gone = ("identifiers", "drop", "drops", "entity")
-    if rest in gone or any(folded in _names(scope[parameter]) for parameter in gone):
+    called = _called(scope, folded)
+    if called in ("identifier", "drop") or folded in _names(scope["drops"]):
         return "identifier"
-    if declared in ("identifier", "drop"):
+    if declared == "identifier" or (declared == "drop" and called is None):
         return "kept" if scope["whole"] else "identifier"
-    by_comment = scope["qids"] is None and declared == "quasi"
-    return "quasi" if rest == "qids" or by_comment or folded in _names(scope["qids"]) else "kept"
+    rest = _rest_of(scope, declared, folded)
+    if rest in ("identifiers", "drop"):
+        return "identifier"
+    by_comment = scope["qids"] is None and declared == "quasi" and called is None
+    return "quasi" if called == "quasi" or rest == "qids" or by_comment else "kept"
+
+
+def _called(scope: Mapping[str, Any], folded: str) -> str | None:
+    """Return the role that the call gives a column by its name; None where it does not name it."""
+    if folded in _names(scope["entity"]):
+        return "identifier"
+    named = (role for role, parameter in PARAMETER.items() if folded in _names(scope[parameter]))
+    return next(named, None)
 
 
 def protects(scope: Mapping[str, Any]) -> bool:
@@ -141,20 +151,21 @@ def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], na
 
 def bound_sensitive(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
     """Return whether a column is sensitive, by its comment or by the parameters of the call."""
-    folded = fold(name)
-    declared = clear_tag(tags.get(folded))
-    if declared == "sensitive" or folded in _names(scope["sensitive"]):
-        return True
-    return _rest_of(scope, declared, folded) == "sensitive"
+    return _bound_as(scope, tags, name) == "sensitive"
 
 
 def bound_tuple(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
     """Return whether a column belongs to the whole tuple of a row: sensitive, or kept by name."""
+    return _bound_as(scope, tags, name) in UNCHANGED
+
+
+def _bound_as(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str | None:
+    """Return the role of a column, by the call, its comment, or the ``*`` of the call."""
     folded = fold(name)
     declared = clear_tag(tags.get(folded))
-    if bound_sensitive(scope, tags, name) or folded in _names(scope["keep"]):
-        return True
-    return declared == "keep" or _rest_of(scope, declared, folded) == "keep"
+    rest = _rest_of(scope, declared, folded)
+    by_rest = next((role for role, parameter in PARAMETER.items() if parameter == rest), None)
+    return _called(scope, folded) or declared or by_rest
 
 
 def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str | None:
@@ -215,9 +226,9 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
 
     A kind is a result of ``bound_role``, or ``kept``: released unchanged; ``released``: all but
     identifiers; ``sensitive``; ``tuple``: see ``bound_tuple``; ``protected``: see
-    ``bound_protected``; ``taken``: passed to the method; ``none``: no column. The column
-    ``__anon_zero``, which macros add, is of the kinds in ``_WITH_ZERO``, so that no selection is
-    empty.
+    ``bound_protected``; ``taken``: passed to the method; ``none``: no
+    column. The column ``__anon_zero``, which macros add, is of the kinds in ``_WITH_ZERO``, so that
+    no selection is empty.
     """
     kind: str = first(wanted)
     scope: dict[str, Any] = scope_in(scopes)

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.core.names import literal, pieces, quote, split
-from anon_sql.core.roles import PARAMETER, REST, ROLES, fold, tag
+from anon_sql.core.roles import PARAMETER, REST, ROLES, fold, overriding, tag
 from anon_sql.core.steps import read_steps
 from anon_sql.errors import AnonError, Parameter, Words, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
@@ -186,11 +186,10 @@ def _roles(
             rule = f"the comment on column {table}.{name} is not clear"
             raise AnonError(function, rule, str(wrong)) from None
         asked = given.get((fold(table), fold(name)))
-        if declared and asked and declared != asked:
-            got = f"{table}.{name} as {declared} and as {asked}"
-            raise AnonError(function, "a column has one role", got, "change what is declared")
         rest = given.get((fold(table), REST)) or given.get((REST, REST))
-        found[name] = asked or declared or rest
+        called = listed([table]) + "." + listed([name])
+        chosen = overriding(function, called, declared, asked) if asked else None
+        found[name] = chosen or declared or rest
     return found
 
 

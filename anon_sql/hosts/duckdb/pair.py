@@ -15,7 +15,7 @@ from anon_sql.core.hierarchy.column import tree_of
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.as_printed import as_printed, values_by_name
 from anon_sql.core.printing import printed
-from anon_sql.core.roles import Roles, clear_tag, fold
+from anon_sql.core.roles import PARAMETER, Roles, clear_tag, fold
 from anon_sql.errors import (
     COMMENTS,
     AnonError,
@@ -262,7 +262,8 @@ def roles_of(
                 + Where(COMMENTS, " or change what is declared"),
             )
     try:
-        also = [name for name in kept if fold(name) not in map(fold, as_names(scope["keep"]))]
+        others = [each for role in PARAMETER.values() for each in as_names(scope[role])]
+        also = [name for name in kept if fold(name) not in map(fold, others)]
         keep = scope["keep"] if scope["qids"] is None else [*as_names(scope["keep"]), *also]
         return resolve_roles(function, types, {**scope, "keep": keep}, seen)
     except AnonError:

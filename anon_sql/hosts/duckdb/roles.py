@@ -10,7 +10,15 @@ from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
 from anon_sql.errors import AnonError, Argument, did_you_mean
 from anon_sql.hosts.contents import require_file
-from anon_sql.hosts.duckdb.binding import NO_ROLES, bound_role, committed, require_names, scope_of
+from anon_sql.hosts.duckdb.binding import (
+    HELPER,
+    NO_ROLES,
+    bound_role,
+    committed,
+    flat_scope,
+    require_names,
+    scope_of,
+)
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
 
@@ -56,6 +64,25 @@ def described(
         time_zone=settings["time_zone"],
         agrees=lambda roles: _require_one_meaning(function, roles, scope, seen),
     )
+
+
+def described_by_name(
+    con: duckdb.DuckDBPyConnection, function: str, relation: str, bound: Mapping[str, Any]
+) -> tuple[Relation, Mapping[str, Any]]:
+    """Return a relation that a connection sees, with the comments that count, and the settings.
+
+    con: with the functions of the package. bound: the arguments that choose columns, by name.
+    """
+    named, packed = literal(relation), ", ".join(f"{name} := ${name}" for name in bound)
+    found = con.execute(
+        f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
+        f"FROM __anon_schema({named}, 5), "
+        f"(SELECT __anon_scope({named}, struct_pack({packed})) AS __anon_call)",
+        dict(bound),
+    ).fetchall()
+    types, scope, seen, settings = found[0]
+    columns = {name: kind for name, kind in types.items() if name != HELPER + "zero"}
+    return described(function, columns, flat_scope(scope), seen, settings), settings
 
 
 def _described(
@@ -195,3 +222,43 @@ def declare(
         kept = without_tags(comments[column]).rstrip()
         text = f"{kept} anon:{role}".strip()
         con.execute(f"COMMENT ON COLUMN {target}.{quote(column)} IS {literal(text)}")
+
+
+def carry_comments(
+    con: duckdb.DuckDBPyConnection, function: str, table: Sequence[str], copy: str
+) -> None:
+    """Give a view or copy of a table the comments of the table's columns, which declare roles.
+
+    table: database, schema and name; the schema may be left out if it is main. copy: the name of
+    the relation that has its columns. Raises AnonError if the comments cannot be read, since
+    identifiers would then be released.
+    """
+    database, *schema, name = table
+    found = comments_on(con, name, schema[0] if schema else "main", database)
+    columns = con.table(quote(copy)).columns
+    if any(fold(column) not in found for column in columns):
+        rule = "the comments on the columns of the table must be readable"
+        raise AnonError(function, rule, "none", "write schema.table")
+    for column in columns:
+        if (text := found[fold(column)]) is not None:
+            target = f"{quote(copy)}.{quote(column)}"
+            con.execute(f"COMMENT ON COLUMN {target} IS {literal(text)}")
+
+
+def comments_on(
+    con: duckdb.DuckDBPyConnection, name: str, schema: str = "main", database: str | None = None
+) -> dict[str, str | None]:
+    """Return the comment on each column of a table or view, by folded name.
+
+    database: None for the current one.
+    """
+    rows = con.execute(
+        "SELECT coalesce(?, current_database()), database_name, schema_name, table_name, "
+        "column_name, comment FROM system.main.duckdb_columns() WHERE NOT internal",
+        [database],
+    ).fetchall()
+    return {
+        fold(column): comment
+        for wanted, *there, column, comment in rows
+        if list(map(fold, there)) == [fold(wanted), fold(schema), fold(name)]
+    }

@@ -13,8 +13,7 @@ from anon_sql.core.duckdb_internals import hashing
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
-from anon_sql.hosts.duckdb.binding import flat_scope
-from anon_sql.hosts.duckdb.roles import described
+from anon_sql.hosts.duckdb.roles import described_by_name
 from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.hosts.parquet import holds
 from anon_sql.methods.method import release_methods
@@ -185,23 +184,13 @@ def parts_request(
         raise AnonError("release", rule, f"'{function}'", hint)
     values = arguments(function, parameters)
     bound = [name for name, known in takes(function).items() if known.bound]
-    packed = ", ".join(f"{name} := ${name}" for name in bound)
-    named = literal(relation)
-    seen = con.execute(
-        f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
-        f"FROM __anon_schema({named}, 5), "
-        f"(SELECT __anon_scope({named}, struct_pack({packed})) AS __anon_call)",
-        {name: values.get(name) for name in bound},
-    ).fetchall()
-    described_, scope, catalog, settings = seen[0]
-    columns = {name: kind for name, kind in described_.items() if name != "__anon_zero"}
-    scope = flat_scope(scope)
-    found = described(function, columns, scope, catalog, settings)
+    called = {name: values.get(name) for name in bound}
+    found, settings = described_by_name(con, function, relation, called)
     call = checked(function, replace(found, threads=1), {**values, "k": k})
     paths = paths_of(con, values.get("hierarchy"))
     return PartsRequest(
         relation,
-        columns,
+        found.types,
         found.comments,
         call,
         paths,
