@@ -2237,7 +2237,8 @@ def suggest_roles(
     languages. Then 'identifier' if nine in ten texts or whole numbers are different, and
     'quasi' if the column alone singles out a row. The other columns are 'keep', the one that
     tells rows apart least first, as long as together they single out no row, as audit requires;
-    the others are 'quasi'.
+    the others are 'quasi'. The reason also says if texts are numbers, dates or times in another
+    notation, and the type to read them as.
 
     data: the relation.
     Returns: a row per column: column_name, column_type (without the values of an ENUM), role

@@ -25,6 +25,7 @@ from anon_sql.methods.method import release_methods
 
 FORM = 1
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+_WORD = re.compile(r"[^\W\d_]+")
 AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
@@ -37,6 +38,7 @@ _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),
     "header": bool,
     "null": list,
+    **dict.fromkeys(("decimal", "thousands", "date_format", "timestamp_format"), (str, dict)),
 }
 _STATEMENT: dict[str, type | tuple[type, ...]] = {
     "purpose": str,
@@ -273,8 +275,11 @@ def accepted_of(function: str, found: Mapping[str, Any]) -> dict[str, str]:
     """Return [accepted] of a recipe. Raises AnonError for unknown rules and empty sentences."""
     require_known(function, "[accepted]", found, ACCEPTABLE)
     for name, why in found.items():
-        if not isinstance(why, str) or not why.strip():
-            raise AnonError(function, f"{name} in [accepted] must be a sentence", "none")
+        words = _WORD.findall(why) if isinstance(why, str) else []
+        if len(words) < 2 or max(map(len, words)) < 3:
+            rule = f"{name} in [accepted] must be a sentence of two words or more"
+            got = "less" if isinstance(why, str) and why.strip() else "none"
+            raise AnonError(function, rule, got, "write why the release may be signed all the same")
     return dict(found)
 
 

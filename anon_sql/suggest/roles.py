@@ -14,6 +14,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
+from anon_sql.core.notation import Recognized, recognize
 from anon_sql.errors import AnonError
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
@@ -79,6 +80,12 @@ class Shape:
     def says(self) -> Meaning | None:
         return meaning(self.name)
 
+    @cached_property
+    def written(self) -> Recognized | None:
+        """Return how texts, or whole numbers such as 20250131, write numbers, dates or times."""
+        codes = self.is_text or _INTEGER.fullmatch(self.sql_type)
+        return recognize(self.sample) if codes else None
+
     @property
     def is_flag(self) -> bool:
         """Return whether a column has few values, which many rows have."""
@@ -142,7 +149,12 @@ def _counted(values: int) -> str:
 
 def _by_uniqueness(shape: Shape) -> Suggested | None:
     codes = shape.is_text or _INTEGER.fullmatch(shape.sql_type)
-    if codes and shape.known >= SMALLEST and shape.values >= NEARLY * shape.known:
+    if (
+        codes
+        and shape.written is None
+        and shape.known >= SMALLEST
+        and shape.values >= NEARLY * shape.known
+    ):
         share = shape.values / shape.known
         return Suggested("identifier", f"a code: {share:.0%} of its values are different")
     return Suggested("quasi", f"alone {shape.singles_out}") if shape.singles_out else None
@@ -198,7 +210,7 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
                 "column_name": shape.name,
                 "column_type": shown_type(shape.sql_type),
                 "role": one.role,
-                "reason": one.reason,
+                "reason": one.reason + _notation(shape.written),
                 "distinct_values": shape.values,
                 "null_share": shape.nulls / rows if rows else None,
                 "unique_share": shape.unique_share if rows else None,
@@ -209,6 +221,13 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
         ],
         SUGGESTION,
     )
+
+
+def _notation(written: Recognized | None) -> str:
+    """Say which type texts should have."""
+    if written is None:
+        return ""
+    return f"; values are {written.says()}: read them as {written.notation.sql_type}"
 
 
 def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) -> list[Suggested]:

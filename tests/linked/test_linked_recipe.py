@@ -347,7 +347,7 @@ def test_a_table_can_be_left_out(folder):
         (
             'gcp = "Few persons."',
             'gcp = ""',
-            "gcp in [accepted] must be a sentence, got none",
+            "gcp in [accepted] must be a sentence of two words or more, got none",
         ),
         (
             "[accepted]",

@@ -35,7 +35,7 @@ city = "trees/city.csv"
 [statement]
 audience = "public"
 [accepted]
-choice = "Because."
+choice = "We agreed."
 """
 CALL = (
     "anonymize('people', k := 7, l := 2, seed := 3, effort := 'fast', weights := MAP {'age': 2.0}, "
@@ -165,7 +165,11 @@ def test_other_content_and_another_schema_are_refused(con, folder):
         ('file = "people.parquet"', "", "[source] must have a file, or a database and a table"),
         ('"trees/city.csv"', '"trees/town.csv"', "the hierarchy of city must be in a file of that"),
         ('"public"', '"friends"', "audience must be public or contract, got 'friends'"),
-        ('"Because."', '" "', "choice in [accepted] must be a sentence, got none"),
+        (
+            '"We agreed."',
+            '" "',
+            "choice in [accepted] must be a sentence of two words or more, got none",
+        ),
         ("choice =", "chance =", "[accepted] must have known keys only, got 'chance'"),
         (
             'effort = "fast"',

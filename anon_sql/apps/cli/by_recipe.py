@@ -26,6 +26,7 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.cli.series import entering, recover, released_in, say_series
+from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
@@ -49,6 +50,7 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
         said.get("header"),
         list(said.get("null", [])),
         said.get("encoding", UTF_8),
+        notations.of_recipe(function, said),
     )
 
 

@@ -11,6 +11,7 @@ import typer
 
 from anon_sql.apps import files
 from anon_sql.apps.cli.parameters import with_options
+from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core.names import quote
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
@@ -132,12 +133,33 @@ _DIALECT = [
         *("encoding", str, "utf-8", "--encoding"),
         "Encoding, such as windows-1252 or utf-16. Default: utf-8.",
     ),
+    _csv(
+        *("decimal", list[str], [], "--decimal"),
+        "Decimal sign of numbers, ',' or '.'; COLUMN=, for one column; may be repeated.",
+    ),
+    _csv(
+        *("thousands", list[str], [], "--thousands"),
+        "Sign between thousands: '.', ',', a blank or an apostrophe; COLUMN=. for one column.",
+    ),
+    _csv(
+        *("date_format", list[str], [], "--date-format"),
+        "How dates are written, such as %d.%m.%Y; COLUMN=%d.%m.%Y for one column.",
+    ),
+    _csv(
+        *("timestamp_format", list[str], [], "--timestamp-format"),
+        "How dates with times are written, such as '%d.%m.%Y %H:%M'; COLUMN=… for one column.",
+    ),
 ]
 
 
 def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the argument ``written_as`` of a command, a ``Dialect``, by the options of CSV."""
-    return with_options(command, "written_as", _DIALECT, partial(dialect, command.__name__))
+    return with_options(command, "written_as", _DIALECT, partial(_dialect, command.__name__))
+
+
+def _dialect(function: str, **given: Any) -> Dialect:
+    signs = {name: given.pop(name) for name in notations.PARAMETERS}
+    return dialect(function, **given, notations=notations.declared(function, signs))
 
 
 def statement(

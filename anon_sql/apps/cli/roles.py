@@ -4,8 +4,10 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import quote as quoted
 from typing import Annotated, Any
 
 import duckdb
@@ -17,10 +19,12 @@ from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.linked_roles import write_recipe
 from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.csv.notations import Declared, as_options
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, fold, tagged
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import atomic_file, digest
@@ -98,16 +102,27 @@ def roles(
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
             files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
+            proposed = _proposed(con, source, written_as)
+            reading = replace(written_as, notations=(*written_as.notations, *proposed))
+            if recipe is not None and proposed:
+                con.execute("DROP TABLE raw")
+                files.read(con, source, "raw", dialect=reading, called=(NAME, "FILE"))
             found = suggestions(con, NAME)
             if recipe is not None:
-                lines = _write_recipe(con, source, recipe, found, written_as)
+                lines = _write_recipe(con, source, recipe, found, reading)
             elif sql:
                 lines = _comments(found, names)
             elif dbt:
                 lines = _schema(found, names[-1])
             else:
                 console.show_lines(HEADER, map(_row, found))
-                lines = iter(["These are suggestions: check each one before you declare it."])
+                said = " ".join(
+                    f"{option} {quoted(value)}" for option, value in as_options(proposed)
+                )
+                lines = iter(
+                    ["These are suggestions: check each one before you declare it."]
+                    + [f"To read numbers and dates as such, pass {said}"] * bool(proposed)
+                )
             for line in lines:  # names are printed as they are, but cannot drive a terminal
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 
@@ -148,6 +163,15 @@ def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
         raise AnonError(NAME, "--recipe must be a new file", f"'{path}', which exists", hint)
 
 
+def _proposed(con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect) -> Declared:
+    """Return the notations of columns of a CSV file that none is declared for."""
+    if files.in_database(source) or files.kind(source, NAME)[0] != "csv":
+        return ()
+    in_file = {name for name, column, _ in written_as.notations if column is None}
+    in_file |= {*notations.SIGNS} if in_file & {*notations.SIGNS} else set()
+    return tuple(each for each in notations.proposed(con, "raw") if each[0] not in in_file)
+
+
 def _write_recipe(
     con: duckdb.DuckDBPyConnection,
     source: Path,
@@ -160,6 +184,9 @@ def _write_recipe(
     with atomic_file(path) as temporary:
         recipes.write(temporary, **tables)
     yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"
+    if written_as.notations:
+        columns = listed(list(dict.fromkeys(c or "the file" for _, c, _ in written_as.notations)))
+        yield f"{path}: [source] says how numbers and dates are written in {columns}"
     yield f"next: anon-sql release {path} OUT"
 
 
@@ -204,7 +231,8 @@ def as_written(dialect: Dialect) -> dict[str, Any]:
     said = {name: getattr(dialect, name) for name in names}
     changed = {name: value for name, value in said.items() if value != getattr(default, name)}
     nulls = [text for text in dialect.nulls if text]
-    return {**changed, **({"null": nulls} if nulls else {})}
+    written = notations.as_recipe(dialect.notations)
+    return {**changed, **({"null": nulls} if nulls else {}), **written}
 
 
 def _stem(path: Path) -> str:

@@ -29,6 +29,8 @@ class Dialect:
     delimiter: None for that of the file's extension. quote: '' for none. header: whether the first
     line is the header; None requires that it looks like one. nulls: the texts that are NULL, ''
     first. encoding: a codec of Python's.
+    notations: how numbers, dates and times are written, each a parameter, a column or None for the
+    file, and its value.
     """
 
     delimiter: str | None = None
@@ -36,6 +38,7 @@ class Dialect:
     header: bool | None = None
     nulls: tuple[str, ...] = ("",)
     encoding: str = UTF_8
+    notations: tuple[tuple[str, str | None, str], ...] = ()
 
     def named(self, delimiter: str) -> "Dialect":
         """Return the dialect with this delimiter if it has none."""
@@ -69,6 +72,7 @@ def dialect(
     header: bool | None,
     nulls: list[str],
     encoding: str = UTF_8,
+    notations: tuple[tuple[str, str | None, str], ...] = (),
 ) -> Dialect:
     """Return the dialect that options describe. Raises AnonError for one that cannot be."""
     if delimiter is not None:
@@ -91,6 +95,7 @@ def dialect(
         header,
         ("", *dict.fromkeys(filter(None, nulls))),
         _codec(function, encoding),
+        notations,
     )
 
 

@@ -3,19 +3,21 @@
 Choose the type of each column of texts: one that every text keeps its meaning in, or text. A column
 is a number, a date or a time only if all its texts are written as DuckDB would print them, up to
 zeros after the decimal point, an exponent with a sign, and a T between date and time. So ``00123``,
-``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns.
+``+49``, ``1e5``, ``31.12.2020`` and ``12:00+02`` stay text, with their columns, unless their
+notation is declared (``notations``).
 """
 
 import csv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import duckdb
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from anon_sql.apps.csv import dialect
+from anon_sql.apps.csv import dialect, notations
 from anon_sql.apps.csv.dialect import CsvSource
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
@@ -64,6 +66,20 @@ def scan(source: CsvSource) -> Scanned:
     if not first:
         raise source.error("have a header", "an empty file")
     return Scanned(first, rows + 1)
+
+
+def line_of(source: CsvSource, row: int) -> int:
+    """Return the line in which a row of the file begins; row: from 1, without the header."""
+    with source.lines() as lines, _long_fields():
+        reader = csv.reader(lines, **source.dialect.python())
+        left, before, columns = row + (source.dialect.header is not False), 0, 0
+        for fields in reader:
+            columns = columns or len(fields)
+            left -= bool(fields) or columns == 1
+            if not left:
+                break
+            before = reader.line_num
+    return before + 1
 
 
 def _check_first(source: CsvSource, first: list[str]) -> None:
@@ -218,7 +234,8 @@ def load(
 ) -> dict[str, Words]:
     """Create a table from a CSV file. Raises AnonError that names a line of the file.
 
-    Returns a sentence for each column that is text for the sake of a few texts that are no numbers.
+    Returns a sentence for each column that is text although its values are numbers or dates: for
+    the sake of a few others, or since they are written in a notation that was not declared.
     labels: the file is a release, which is text whatever it looks like; an empty field is NULL
     and an empty field in quotes is the empty text. Otherwise both are NULL by default.
     """
@@ -246,6 +263,7 @@ def load(
             raise source.error(f"have its {rows:,} rows read", f"{count[0][0]:,}", hint)
         kinds = ["VARCHAR"] * len(names)
         if not labels:
+            notations.rewrite(con, source, _TEXTS, names, partial(line_of, source))
             kinds = types(con, _TEXTS, len(names))
             dialect.check_values(con, source, _TEXTS, names, kinds)
         columns = ", ".join(
@@ -253,7 +271,7 @@ def load(
             for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
         )
         con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(_TEXTS)}")
-        return {} if labels else _nearly_numbers(con, names, kinds)
+        return {} if labels else _nearly_typed(con, names, kinds)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
 
@@ -269,12 +287,13 @@ def _without_nulls(con: duckdb.DuckDBPyConnection, nulls: Sequence[str], columns
         )
 
 
-def _nearly_numbers(
+def _nearly_typed(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str]
 ) -> dict[str, Words]:
-    found = {}
-    for at, (name, kind) in enumerate(zip(names, kinds, strict=True)):
-        if kind == "VARCHAR":
+    texts = [at for at, kind in enumerate(kinds) if kind == "VARCHAR"]
+    found = notations.noticed(con, _TEXTS, names, texts)
+    for at in texts:
+        if (name := names[at]) not in found:
             wrong, count, first = nearly_numbers(con, _TEXTS, at)
             if first:
                 found[name] = (

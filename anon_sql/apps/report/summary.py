@@ -15,6 +15,7 @@ import duckdb
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli.parameters import flag, of_releases
 from anon_sql.apps.cli.spelling import argument
+from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
@@ -222,3 +223,5 @@ def _dialect(written_as: Dialect) -> Iterator[str]:
         yield "--header" if written_as.header else "--no-header"
     for text in filter(None, written_as.nulls):
         yield f"--null {shlex.quote(text)}"
+    for option, value in notations.as_options(written_as.notations):
+        yield f"{option} {shlex.quote(value)}"

@@ -1,0 +1,294 @@
+"""Read columns of texts in the notation that options or a recipe declare.
+
+Texts are rewritten as DuckDB prints numbers, dates and timestamps, and then typed as all others. A
+text that is written otherwise is an error with its line, never NULL.
+"""
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+
+from anon_sql.apps.csv.dialect import CsvSource
+from anon_sql.core.names import quote
+from anon_sql.core.notation import Notation, fits, recognize, with_unit
+from anon_sql.core.roles import fold
+from anon_sql.errors import AnonError, Option, Words, did_you_mean, listed
+
+PARAMETERS = ("decimal", "thousands", "date_format", "timestamp_format")
+SIGNS = {"decimal": (",", "."), "thousands": (".", ",", " ", "'")}
+_SAMPLE = 2_000  # rows that say which columns are written so
+Declared = tuple[tuple[str, str | None, str], ...]
+
+
+def declared(function: str, given: Mapping[str, Sequence[str]]) -> Declared:
+    """Return what options declare: parameter, column or None for the file, and value.
+
+    given: by parameter its texts, VALUE or COLUMN=VALUE. Raises AnonError for other values.
+    """
+    found = []
+    for name in PARAMETERS:
+        for text in given.get(name) or ():
+            column, sign, value = text.rpartition("=")
+            found.append((name, column if sign else None, value))
+    return checked(function, found, lambda name: Option(_flag(name), verb=""))
+
+
+def of_recipe(function: str, source: Mapping[str, object]) -> Declared:
+    """Return what [source] of a recipe declares: a text for the file, or a table by column."""
+    found: list[tuple[str, str | None, str]] = []
+    for name in PARAMETERS:
+        said = source.get(name)
+        if isinstance(said, Mapping):
+            found += [(name, column, str(value)) for column, value in said.items()]
+        elif said is not None:
+            found.append((name, None, str(said)))
+    return checked(function, found, lambda name: f"{name} in [source]")
+
+
+def as_recipe(settings: Declared) -> dict[str, str | dict[str, str]]:
+    """Return declared notations as [source] of a recipe has them."""
+    found: dict[str, str | dict[str, str]] = {}
+    for name, column, value in settings:
+        if column is None:
+            found[name] = value
+        elif isinstance(table := found.setdefault(name, {}), dict):
+            table[column] = value
+    return found
+
+
+def as_options(settings: Declared) -> Iterator[tuple[str, str]]:
+    """Give declared notations as options, each with its value."""
+    for name, column, value in settings:
+        yield _flag(name), value if column is None else f"{column}={value}"
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def checked(
+    function: str,
+    settings: Sequence[tuple[str, str | None, str]],
+    spelled: Callable[[str], str | Words],
+) -> Declared:
+    """Return settings. Raises AnonError for signs and formats that cannot be."""
+    seen: set[tuple[str, str | None]] = set()
+    for name, column, value in settings:
+        what, key = spelled(name), (name, None if column is None else fold(column))
+        if key in seen:
+            where = "the file" if column is None else f"column {listed([column])}"
+            raise AnonError(function, what + f" must be given once for {where}", "twice")
+        seen.add(key)
+        if column is None and any(n == name and c is not None for n, c, _ in settings):
+            rule = what + " must be for the file or for columns"
+            raise AnonError(function, rule, "both", "name every column")
+        if (signs := SIGNS.get(name)) is not None:
+            if value not in signs:
+                said = ", ".join(f"'{sign}'" for sign in signs)
+                raise AnonError(function, what + f" must be one of {said}", f"'{value}'")
+            continue
+        _check_format(function, what, value, date=name == "date_format")
+    _check_signs(function, settings)
+    return tuple(settings)
+
+
+def _check_format(function: str, what: str | Words, value: str, *, date: bool) -> None:
+    hint: str | Words = "write '%d.%m.%Y' or '%m/%d/%Y %H:%M'"
+    try:
+        duckdb.execute("SELECT try_strptime('', ?)", [value])
+    except duckdb.Error:
+        rule = what + " must be a format of strptime"
+        raise AnonError(function, rule, "another text", hint) from None
+    if "%" not in value:
+        raise AnonError(function, what + " must be a format of strptime", "another text", hint)
+    if date and Notation(value).sql_type != "DATE":
+        rule = what + " must be a date without time"
+        raise AnonError(
+            function, rule, f"'{value}'", Option("--timestamp-format", verb="") + " reads times"
+        )
+
+
+def _check_signs(function: str, settings: Sequence[tuple[str, str | None, str]]) -> None:
+    for column in dict.fromkeys(column for _, column, _ in settings):
+        found = _of_column(settings, column)
+        if found.get("decimal", ".") == found.get("thousands"):
+            rule = "the signs of decimals and of thousands must differ"
+            hint = Option("--decimal", ",", "write") + " and " + Option("--thousands", ".", "")
+            raise AnonError(function, rule, f"'{found['thousands']}' for both", hint)
+
+
+def _of_column(
+    settings: Sequence[tuple[str, str | None, str]], column: str | None
+) -> dict[str, str]:
+    """Return the values for a column: its own, and those of the file for signs."""
+    own = {n: v for n, c, v in settings if c is not None and column and fold(c) == fold(column)}
+    of_file = {n: v for n, c, v in settings if c is None}
+    if column is None:
+        return of_file
+    return ({n: v for n, v in of_file.items() if n in SIGNS} | own) if own else {}
+
+
+def _notations(found: Mapping[str, str]) -> list[Notation]:
+    """Return the notations that values describe, dates and times first."""
+    formats = [Notation(v) for n, v in found.items() if n not in SIGNS]
+    signs = {n: v for n, v in found.items() if n in SIGNS}
+    return formats + ([Notation("", **signs)] if signs else [])
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Columns of a relation as texts.
+
+    expressions: SQL of each. row: SQL of the number of a row from 0, if the relation has one.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    relation: str
+    expressions: Sequence[str]
+    row: str = "NULL"
+
+    def bare(self, at: int) -> str:
+        """Return the SQL of a text without blanks around it, NULL if nothing is left."""
+        return f"nullif(trim({self.expressions[at]}), '')"
+
+    def samples(self) -> list[list[str]]:
+        """Return some texts of each column."""
+        if not self.expressions:
+            return []
+        listed_ = ", ".join(self.expressions)
+        rows = self.con.execute(f"SELECT {listed_} FROM {self.relation} LIMIT {_SAMPLE}").fetchall()
+        columns = zip(*rows, strict=True) if rows else ([] for _ in self.expressions)
+        return [[each for each in column if each is not None] for column in columns]
+
+    def wrong(self, at: int, notation: Notation) -> tuple[int, int, int]:
+        """Return how many texts are written otherwise, how many there are, and the first such row
+        from 1, 0 for none."""
+        x = self.bare(at)
+        other = f"{x} IS NOT NULL AND {notation.sql(x)} IS NULL"
+        ((wrong, count, first),) = self.con.execute(
+            f"SELECT count(*) FILTER ({other}), count({x}), min({self.row}) FILTER ({other}) "
+            f"FROM {self.relation}"
+        ).fetchall()
+        return wrong, count, 0 if first is None else int(first) + 1
+
+
+def of_file(con: duckdb.DuckDBPyConnection, table: str, columns: int) -> Texts:
+    """Return the texts of a file: a table with the columns f0, f1, …"""
+    return Texts(con, quote(table), [quote(f"f{at}") for at in range(columns)], "rowid")
+
+
+def rewrite(
+    con: duckdb.DuckDBPyConnection,
+    source: CsvSource,
+    table: str,
+    names: Sequence[str],
+    line: Callable[[int], int],
+) -> None:
+    """Write texts of declared notations as DuckDB prints them.
+
+    table: of texts, with the columns f0, f1, …. line: of a row from 1. Raises AnonError with the
+    line of a text that is written otherwise, for a column that the file lacks, and for a format
+    that no column has.
+    """
+    settings = source.dialect.notations
+    if not settings:
+        return
+    texts, by_fold = of_file(con, table, len(names)), {fold(name): name for name in names}
+    for _, column, _ in settings:
+        if column is not None and fold(column) not in by_fold:
+            rule = f"have the column {listed([column])}, whose notation is declared"
+            raise source.error(rule, "none of that name", did_you_mean(column, names))
+    samples, in_file = texts.samples(), _notations(_of_column(settings, None))
+    chosen: dict[int, Notation] = {}
+    for at, name in enumerate(names):
+        own = _notations(_of_column(settings, name))
+        if len([each for each in own if each.format]) > 1 or (
+            own and own[0].format and any(n in SIGNS and c for n, c, _ in settings if c == name)
+        ):
+            rule = f"have numbers, dates or times in {listed([name])}"
+            raise source.error(rule, "more than one of them declared", "declare one")
+        fitting = own[:1] or [e for e in in_file if fits(with_unit(e, samples[at]), samples[at])]
+        if fitting:
+            chosen[at] = with_unit(fitting[0], samples[at])
+    for notation in in_file:
+        if notation.format and notation not in chosen.values():
+            got = "no column of them"
+            raise source.error(f"have {notation.says()}", got, "leave the format out")
+    for at, notation in chosen.items():
+        wrong, _, first = texts.wrong(at, notation)
+        if wrong:
+            raise source.error(
+                f"have {notation.says()} in every row of {listed([names[at]])}",
+                f"another text in line {line(first):,}",
+                Option("--null", verb="") + " names texts that are NULL",
+            )
+    if chosen:
+        kept = ", ".join(
+            f"{chosen[at].sql(texts.bare(at))} AS f{at}" if at in chosen else f"f{at}"
+            for at in range(len(names))
+        )
+        con.execute(f"CREATE OR REPLACE TABLE {quote(table)} AS SELECT {kept} FROM {quote(table)}")
+
+
+def noticed(
+    con: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], columns: Sequence[int]
+) -> dict[str, Words]:
+    """Return a sentence for each of some columns whose texts are numbers, dates or times.
+
+    table: of texts, with the columns f0, f1, …
+    """
+    texts = of_file(con, table, len(names))
+    said: dict[str, Words] = {}
+    samples = texts.samples() if columns else []
+    for at in columns:
+        found, name = recognize(samples[at]), listed([names[at]])
+        if found is None:
+            continue
+        wrong, count, first = texts.wrong(at, found.notation)
+        if wrong and found.certain:
+            said[names[at]] = (
+                f"{name} is text, since {wrong:,} of its {count:,} values are not {found.says()}, "
+                f"the first in row {first:,}; "
+                + Option("--null", verb="")
+                + " names texts that are NULL"
+            )
+        elif not (found.certain and found.notation.plain):
+            text = f"{name} is text, but its values are {found.says()}; "
+            either = text + _options(names[at], found.notation)
+            if found.rival:
+                either = either + " or " + _options(names[at], found.rival, verb="")
+            said[names[at]] = either
+    return said
+
+
+def _options(name: str, notation: Notation, verb: str = "pass") -> Words:
+    """Return the options that declare the notation of a column."""
+    settings = tuple((n, name, value) for n, value in notation.settings().items())
+    first, *others = [Option(option, shlex.quote(v), verb) for option, v in as_options(settings)]
+    said: Words = first
+    for each in others:
+        said = said + " and " + replace(each, verb="")
+    return said
+
+
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+
+
+def proposed(con: duckdb.DuckDBPyConnection, relation: str) -> Declared:
+    """Return the notation of each column that certainly is in one, in every row.
+
+    relation: a table, of which columns of texts and whole numbers are looked at.
+    """
+    columns = con.execute(f"DESCRIBE {quote(relation)}").fetchall()
+    names = [name for name, kind, *_ in columns if kind in ("VARCHAR", *_WHOLE)]
+    texts = Texts(con, quote(relation), [f"CAST({quote(name)} AS VARCHAR)" for name in names])
+    found: list[tuple[str, str | None, str]] = []
+    for at, sample in enumerate(texts.samples()):
+        seen = recognize(sample)
+        if seen is None or not seen.certain or seen.notation.plain:
+            continue
+        if texts.wrong(at, seen.notation)[0] == 0:
+            found += [(name, names[at], value) for name, value in seen.notation.settings().items()]
+    return tuple(found)
