@@ -97,7 +97,8 @@ def checked(
 def _check_format(function: str, what: str | Words, value: str, *, date: bool) -> None:
     hint: str | Words = "write '%d.%m.%Y' or '%m/%d/%Y %H:%M'"
     try:
-        duckdb.execute("SELECT try_strptime('', ?)", [value])
+        with duckdb.connect() as con:
+            con.execute("SELECT try_strptime('', ?)", [value])
     except duckdb.Error:
         rule = what + " must be a format of strptime"
         raise AnonError(function, rule, "another text", hint) from None
