@@ -1,9 +1,12 @@
 """Make l hold: in every slot, and over all slots of a table together.
 
-In a class of n persons, the persons have at least l values in each slot, and at most n - (l - 1) of
-them have any one value there; the second part holds also over all slots of a table. Slots that
-break this are left out whole, so every person of the class loses a row. What hangs on a person
-directly has no slot to leave out: these classes are merged before slots are made.
+In a class of n people, the people have at least l values in each slot, and at most n - (l - 1) of
+them have any one value there; the second part holds also over all slots of a table. NULL is not a
+value. A class that breaks this is merged with the nearest one, and its slots are made anew.
+
+No slot is left out because of its values. A class shows as many slots as its person with fewest
+rows has, and this number is public. If a slot were missing, an attacker would know that all people
+of the class share a value there, and from n - 1 people with the value the last one follows.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.errors import AnonError, Argument
+from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Ints, Rows, counts_of, holders
+from anon_sql.linked.rows import MISSING, Ints, Rows, counts_of, free, holders
 from anon_sql.linked.schema import Node, Schema
-from anon_sql.linked.slots import Placed, leave_out
+from anon_sql.linked.slots import Placed, place
 
 Classes = npt.NDArray[np.int32]
 
@@ -26,7 +30,7 @@ class Values:
     """The m values of a sensitive column, or of the numbers of rows of a sensitive link.
 
     name: of the column. owner: the table whose slots the values are in. slot, class_of, person:
-    int32[m]. code: int32[m].
+    int32[m]. code: int32[m], MISSING for NULL.
     """
 
     name: str
@@ -37,7 +41,7 @@ class Values:
     code: Ints
 
     def of_slots(self) -> "Values":
-        """Return the values that are not left out."""
+        """Return the values of rows that have a slot."""
         kept = np.flatnonzero(self.slot >= 0)
         parts = (self.slot, self.class_of, self.person, self.code)
         return Values(self.name, self.owner, *(part[kept] for part in parts))
@@ -51,7 +55,8 @@ def values_of(
         rows, own = tied[node.name], placed[node.name]
         for name in node.sensitive:
             label = f"{node.name}.{name}"
-            yield Values(label, own.owner, own.slot, own.class_of, rows.person, rows.codes[name])
+            code = rows.codes[name] - 1  # 0 is NULL there
+            yield Values(label, own.owner, own.slot, own.class_of, rows.person, code)
         if node.role == "sensitive" and node.link is not None:
             above, parent = tied[node.link.parent], placed[node.link.parent]
             counts = counts_of(rows.parent, above.count)
@@ -67,13 +72,17 @@ def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct:
     """
     if len(group) == 0:
         return np.zeros(0, np.int64)
-    groups, held = holders(group, values.code, values.person)
+    known = np.flatnonzero(values.code != MISSING)
     class_of_group = np.zeros(int(group.max()) + 1, np.int64)
     class_of_group[group] = values.class_of
+    groups, held = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    if len(known):
+        groups, held = holders(group[known], values.code[known], values.person[known])
     wrong = groups[held > sizes[class_of_group[groups]] - (l - 1)]
     if distinct:
-        many = np.bincount(groups)
-        wrong = np.r_[wrong, np.flatnonzero((many < l) & (many > 0))]
+        many = np.bincount(groups, minlength=len(class_of_group))
+        there = np.bincount(group, minlength=len(class_of_group)) > 0
+        wrong = np.r_[wrong, np.flatnonzero((many < l) & there)]
     return np.unique(wrong)
 
 
@@ -96,7 +105,7 @@ def require_values(
         rule = Argument("l", l) + " needs a sensitive column or link"
         raise AnonError(function, rule, "none")
     for values in found:
-        many = len(np.unique(values.code))
+        many = len(np.unique(values.code[values.code != MISSING]))
         if len(values.code) and many < l:
             raise AnonError(
                 function,
@@ -194,62 +203,48 @@ def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) ->
     return np.unique(becomes[classes], return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
-def repair(
+def place_diverse(
+    asked: Asked,
+    schema: Schema,
+    tied: Mapping[str, Rows],
+    points: Mapping[str, Points | None],
+    classes: Classes,
+) -> dict[str, Placed]:
+    """Return the places of all rows, in classes that are merged until l holds in their slots.
+
+    classes: int32[n], of the people. Raises AnonError if l does not hold in a single class.
+    """
+    l = asked.options.l  # noqa: E741
+    while True:
+        placed = place(asked, schema, tied, points, classes)
+        free()
+        broken = _classes_with_broken_slots(schema, tied, placed, classes, l)
+        if len(broken) == 0:
+            return placed
+        if int(classes.max()) == 0:
+            raise AnonError(
+                asked.function,
+                f"all persons together must satisfy l = {l} in the rows that are below them",
+                "tables that do not",
+                "lower " + Argument("l", l - 1) + ", or give a sensitive column another role",
+            )
+        classes = _merged(points[schema.root], tied[schema.root], classes, broken)
+
+
+def _classes_with_broken_slots(
     schema: Schema,
     tied: Mapping[str, Rows],
     placed: Mapping[str, Placed],
     classes: Classes,
     l: int,  # noqa: E741
-) -> None:
-    """Leave out slots, in place, until l holds in every slot and over all slots of a table."""
+) -> Ints:
+    """Return the classes that break l in a slot, or over all slots of a table."""
+    broken = [np.zeros(0, np.int64)]
     if l < 2:
-        return
+        return broken[0]
     sizes = np.bincount(classes)
-    for broken in (_broken_slots, _over_slots):
-        for values in values_of(schema, tied, placed):
-            own = values.of_slots()  # without those that were left out just before
-            if own.owner != schema.root:
-                leave_out(schema, tied, placed, own.owner, broken(own, sizes, l))
-
-
-def _broken_slots(values: Values, sizes: Ints, l: int) -> Ints:  # noqa: E741
-    """Return slots in which l does not hold."""
-    return broken_groups(values, values.slot, sizes, l, distinct=True)
-
-
-def _over_slots(values: Values, sizes: Ints, l: int) -> Ints:  # noqa: E741
-    """Return slots without which no value is had by too many persons of a class."""
-    wrong = broken_groups(values, values.class_of, sizes, l, distinct=False)
-    gone: list[int] = []
-    order = np.argsort(values.class_of, kind="stable")
-    ends = np.searchsorted(values.class_of[order], [wrong, wrong + 1])
-    for own, first, last in zip(wrong, *ends, strict=True):
-        rows = order[first:last]
-        gone += _fewest_slots(
-            values.slot[rows], values.code[rows], values.person[rows], int(sizes[own]) - (l - 1)
-        )
-    return np.array(sorted(set(gone)), np.int64)
-
-
-def _fewest_slots(slot: Ints, code: Ints, person: Ints, most: int) -> list[int]:
-    """Return slots to leave out so that at most ``most`` persons have any value.
-
-    Each time the person who has the value in the fewest slots loses these.
-    """
-    gone: list[int] = []
-    left = np.ones(len(slot), np.bool_)
-    while True:
-        pairs = np.unique(np.column_stack((code[left], person[left])), axis=0)
-        codes, many = np.unique(pairs[:, 0], return_counts=True)
-        if not (many > most).any():
-            return gone
-        worst = codes[many.argmax()]
-        mine = left & (code == worst)
-        best: list[int] | None = None
-        for one in np.unique(person[mine]):
-            own = np.unique(slot[mine & (person == one)])
-            if best is None or (len(own), int(own[0])) < (len(best), best[0]):
-                best = own.tolist()
-        assert best is not None
-        gone += best
-        left &= ~np.isin(slot, best)
+    for values in map(Values.of_slots, values_of(schema, tied, placed)):
+        slots = broken_groups(values, values.slot, sizes, l, distinct=True)
+        broken.append(values.class_of[np.isin(values.slot, slots)])
+        broken.append(broken_groups(values, values.class_of, sizes, l, distinct=False))
+    return np.unique(np.concatenate(broken))

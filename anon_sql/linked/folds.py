@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers, valid
 from anon_sql.errors import AnonError
-from anon_sql.linked.rows import Ints, free, holders, numbered, places_of, several
+from anon_sql.linked.rows import MISSING, Ints, free, holders, numbered, places_of, several
 from anon_sql.linked.schema import Node, Schema
 
 _HINT = "nothing was released; please report this"
@@ -192,7 +192,8 @@ def _require_l(
         held = np.flatnonzero(person >= 0)
         groups = {"slot": paths[node.name][held], "table": classes[person[held]]}
         for name in node.sensitive:
-            codes = codes_of(_whole(table, name))[held]
+            column = _whole(table, name)
+            codes = np.where(valid(column), codes_of(column), MISSING)[held]
             what = f"{node.name}.{name}"
             _require_spread(function, what, groups, codes, person[held], classes, sizes, l)
         if node.role == "sensitive" and node.link is not None:
@@ -222,13 +223,17 @@ def _require_spread(
     for place, group in groups.items():
         if len(group) == 0:
             continue
-        pair_group, held = holders(group, codes, person)
         size = np.zeros(int(group.max()) + 1, np.int64)
         size[group] = sizes[classes[person]]
+        known = np.flatnonzero(codes != MISSING)
+        pair_group, held = group[:0].astype(np.int64), group[:0]
+        if len(known):
+            pair_group, held = holders(group[known], codes[known], person[known])
         wrong = int((held > size[pair_group] - (l - 1)).sum())
         if place == "slot":
-            values = np.bincount(pair_group)
-            wrong += int(((values < l) & (values > 0)).sum())
+            values = np.bincount(pair_group, minlength=len(size))
+            there = np.bincount(group, minlength=len(size)) > 0
+            wrong += int(((values < l) & there).sum())
         if wrong:
             rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
             raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)

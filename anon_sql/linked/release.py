@@ -15,13 +15,12 @@ from anon_sql.core.arrow import valid
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.linked.bins import least_surplus
-from anon_sql.linked.diversity import merge_classes, repair, require_values
+from anon_sql.linked.diversity import merge_classes, place_diverse, require_values
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
 from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, numbered, several, tie
 from anon_sql.linked.schema import Node, Schema
-from anon_sql.linked.slots import place
 from anon_sql.linked.steps import cut_rows
 from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
@@ -120,9 +119,7 @@ def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
     )
     classes = merged(classes_of(asked, schema, tied, points, merged(bins)))
     free()
-    placed = place(asked, schema, tied, points, classes)
-    free()
-    repair(schema, tied, placed, classes, options.l)
+    placed = place_diverse(asked, schema, tied, points, classes)
     groups, linked = {}, {}
     for name, own in placed.items():
         linked[name] = own.slot >= 0

@@ -193,6 +193,9 @@ def lexical(*keys: npt.NDArray[Any]) -> Ints:
     return order
 
 
+MISSING = -1  # the code of NULL, which is not a value for l
+
+
 def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
     """Return of each group and code that occur together: the group, and how many persons it has."""
     first, pair = firsts(group.astype(np.int64) * (int(code.max()) + 1) + code)

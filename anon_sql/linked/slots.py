@@ -17,7 +17,7 @@ from anon_sql.core.running import Workers
 from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points
 from anon_sql.linked.rows import Bools, Ints, Rows, lexical
-from anon_sql.linked.schema import Node, Schema
+from anon_sql.linked.schema import Schema
 
 JOBS = 16  # parts of the matching for each thread
 
@@ -26,7 +26,7 @@ JOBS = 16  # parts of the matching for each thread
 class Placed:
     """Where the n rows of a table are.
 
-    slot: int32[n], numbered from 0; -1 for rows that are left out. surplus: bool[n], rows of a kept
+    slot: int32[n], numbered from 0; -1 for rows without one. surplus: bool[n], rows of a kept
     parent that no slot has. class_of: int32[n], the class of the person. owner: the table whose
     slots these are, the table itself if its number of rows is known.
     """
@@ -119,28 +119,3 @@ def _no_columns() -> object:
     """Return the model of no columns."""
     ints, floats = np.zeros(0, np.int64), np.zeros(0)
     return kernels.loss.LossModel(ints, ints, floats, ints, ints, ints, floats, floats)
-
-
-def leave_out(
-    schema: Schema, tied: Mapping[str, Rows], placed: Mapping[str, Placed], owner: str, slots: Ints
-) -> None:
-    """Leave out slots of a table with all that is below them, in place."""
-    if len(slots) == 0:
-        return
-    own = placed[owner]
-    own.slot[np.isin(own.slot, slots)] = -1
-    for node in below(schema, owner):
-        assert node.link is not None
-        gone = placed[node.link.parent].slot[tied[node.name].parent] < 0
-        placed[node.name].slot[gone] = -1
-        placed[node.name].surplus[gone] = False
-
-
-def below(schema: Schema, name: str) -> list[Node]:
-    """Return the tables below one, parents first."""
-    names, found = {name}, []
-    for node in schema.nodes.values():
-        if node.link is not None and node.link.parent in names:
-            names.add(node.name)
-            found.append(node)
-    return found

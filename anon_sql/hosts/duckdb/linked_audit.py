@@ -154,14 +154,16 @@ class LinkedAudit:
         required = "NULL" if self.l is None else f"{self.l:g}"
         slot = (
             "SELECT least(h.many, c.n - h.held + 1) AS found FROM "
-            "(SELECT path, class, count(*) AS many, max(held) AS held FROM "
+            "(SELECT path, class, count(value) AS many, "
+            "coalesce(max(held) FILTER (value IS NOT NULL), 0) AS held FROM "
             f"(SELECT path, class, value, count(*) AS held FROM {name} GROUP BY ALL) GROUP BY ALL) "
             "AS h JOIN __anon_classes AS c USING (class)"
         )
         every = (
             "SELECT c.n - h.held + 1 AS found FROM "
             "(SELECT class, max(held) AS held FROM (SELECT class, value, count(*) AS held FROM "
-            f"(SELECT DISTINCT class, value, person FROM {name}) GROUP BY ALL) GROUP BY class) "
+            f"(SELECT DISTINCT class, value, person FROM {name} WHERE value IS NOT NULL) "
+            "GROUP BY ALL) GROUP BY class) "
             "AS h JOIN __anon_classes AS c USING (class)"
         )
         for where, text in (("", slot), (", all slots", every)):
@@ -175,7 +177,7 @@ class LinkedAudit:
                 f"concat(below, ' slots or classes of less') END FROM {least})"
             )
             found = f"(SELECT found FROM {least})"
-            passed = "coalesce(found, required) >= required"
+            passed = "required <= 1 OR coalesce(found, required) >= required"
             yield _row(f"l of {what}{where}", required, found, passed, example)
 
     def _unlinked(self) -> Iterator[str]:

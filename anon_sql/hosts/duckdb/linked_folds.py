@@ -58,7 +58,10 @@ class Folds:
 
     def _rows(self, node: Node) -> str:
         columns = [f"{quote(name)} AS c{at}" for at, name in enumerate(node.renewed)]
-        columns += [f"{HASH}({quote(name)}) AS s{at}" for at, name in enumerate(node.sensitive)]
+        columns += [  # NULL, which is not a value for l, stays NULL
+            f"CASE WHEN {quote(name)} IS NOT NULL THEN {HASH}({quote(name)}) END AS s{at}"
+            for at, name in enumerate(node.sensitive)
+        ]
         # 1, because DuckDB hashes 0 as 0, and lists of one and of two such hashes alike
         labels = f"{HASH}({', '.join(['1', *self.labels(node)])})"
         own = ", ".join([*columns, f"{labels} AS label"])
