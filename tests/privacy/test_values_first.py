@@ -108,15 +108,18 @@ def test_a_table_against_itself_or_a_copy_has_the_levels_of_its_values(base, row
     assert set(failed) <= {"identifying columns", "identifying combinations"}
 
 
-@given(rows=st.lists(st.tuples(TEXTS, st.integers(1, 4), st.sampled_from("xyz")), min_size=2))
+METHODS = ("mondrian('raw', k := 2", "anonymize('raw', k := 2, suppression_limit := 0.5")
+
+
+@given(
+    rows=st.lists(st.tuples(TEXTS, st.integers(1, 4), st.sampled_from("xyz")), min_size=4),
+    method=st.sampled_from(METHODS),
+)
 @examples(60, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_release_of_hostile_texts_has_the_levels_of_its_classes(base, rows):
+def test_a_release_of_hostile_texts_has_the_levels_of_its_classes(base, rows, method):
     base.execute("CREATE OR REPLACE TABLE raw (x VARCHAR, y INTEGER, s VARCHAR)")
     insert(base, "raw", [list(row) for row in rows])
-    base.execute(
-        "CREATE OR REPLACE TABLE r AS FROM mondrian('raw', k := 2, qids := ['x', 'y'], "
-        "keep := ['s'])"
-    )
+    base.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}, qids := ['x', 'y'], keep := ['s'])")
     classes = of_rows(base.execute("SELECT x, y, s FROM r").fetchall())
     assert found_levels(base, "'raw', 'r'", "['x', 'y']") == pytest.approx(
         true_levels(classes), abs=1e-9

@@ -66,7 +66,7 @@ def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str], *, with_sets: 
     given = arguments({"qids": list(qids)})
     found = []
     for name, threshold in (("alone", 0.5), ("at_risk", AT_RISK)):
-        call = f"risk('raw', 'raw', threshold := {threshold}{given})"
+        call = f"risk('raw', threshold := {threshold}{given})"
         found.append(one(con, name, f"SELECT prosecutor_at_risk / rows FROM {call}"))
     stopping.check("studio")
     call = f"unique_combinations('raw', max_columns := 2, columns := {_list(qids)})"

@@ -34,7 +34,7 @@ _PERHAPS = r"""[\[\]{},'"\\\x00-\x1f\x7f-\x{9f}]|^\*$|^NULL$|^$"""  # more than 
 
 @dataclass(frozen=True)
 class RawValues:
-    """The distinct texts of a raw column, none for numbers, dates and times.
+    """The distinct values of a raw column as text, none for numbers, dates and times.
 
     nodes: the labels of its hierarchy that are not leaves, None without a hierarchy.
     """
@@ -86,7 +86,8 @@ def raw_values(words: pa.Array | Iterable[str], nodes: pa.Array | None = None) -
     nodes: as in ``RawValues``, perhaps repeated.
     """
     texts = words if isinstance(words, pa.Array) else pa.array(list(words), pa.string())
-    known = texts.cast(pa.string()).unique().drop_null() if _is_text(texts.type) else None
+    shown = _is_text(texts.type) or pa.types.is_boolean(texts.type)
+    known = texts.cast(pa.string()).unique().drop_null() if shown else None
     return RawValues(
         pa.array([], pa.string()) if known is None else known,
         None if nodes is None else nodes.cast(pa.string()).unique().drop_null(),

@@ -11,6 +11,7 @@ import pytest
 import anon_sql
 from anon_sql.apps.studio import pages
 from anon_sql.apps.studio.bench import Bench
+from anon_sql.apps.studio.figures import raw_risk
 from anon_sql.apps.studio.session import Session
 from anon_sql.hosts.parts.release import released_in_parts
 from tests.apps.studio.conftest import PEOPLE, ROLES
@@ -277,3 +278,12 @@ def test_the_studio_needs_no_package_of_reports():
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_roles_screen_counts_texts_that_look_like_labels(con):
+    places = ["Washington, D.C.", "L'Aquila", "{x}", "[60,80[", "*", '"a"']
+    con.execute("CREATE TABLE raw (place VARCHAR)")
+    con.executemany("INSERT INTO raw VALUES (?)", [[place] for place in places])
+    con.execute("INSERT INTO raw SELECT 'Ulm' FROM range(14)")
+    told = raw_risk(con, ["place"], with_sets=True)
+    assert [figure["value"] for figure in told["figures"]] == [0.3, 0.3]
