@@ -1511,7 +1511,8 @@ def anon_manifest(
     previous_share: float = 0, counterfeits: Any = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, series: Frame = None, key: Any = 'env:ANON_KEY',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    unit: Literal['person', 'row'] = 'person', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
     holds names of columns, parameters and measures, but no value, no minimum or maximum, no
@@ -1555,59 +1556,66 @@ def audit(
     previous_share: float = 0, counterfeits: Any = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, series: Frame = None, key: Any = 'env:ANON_KEY',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    unit: Literal['person', 'row'] = 'person', threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """Checks a release against its raw table, one row per property. passed is NULL if the property
     cannot be decided. 'rows': the release has as many rows as the raw table; NULL with
     suppressed='drop' if rows are missing, because suppressed rows cannot be distinguished from
     lost ones. 'k', 'l', 't' and the levels of all other privacy models: those of the worst
     class, as in k_anonymity, l_diversity, t_closeness and so on. l and t are not measured if
-    they are NULL, and the others, except k, are left out. 'suppressed rows': none, or at least
-    k, shown as * or left out. 'kept values': released rows whose values beside the labels match
-    no remaining raw row; all rows if the release lacks a column with the role keep. 'labels':
-    released rows whose labels cover no raw row with the same kept values. 'raw rows': raw rows
-    that no released row covers, except those left out. Both are necessary conditions.
-    'matching', a sufficient condition: released rows without a raw row of their own in a
-    maximum matching. All three are NULL if so many rows share their kept values that more than
-    5,000 million comparisons of labels with rows would be needed; 'matching' also if it takes
-    too many steps. 'spelling': labels that cannot be read, cover no value of the raw column, or
-    are written differently from a release. An end may also be written in its shortest form: 43
-    for 43.0, a date for a timestamp at midnight. 'wider labels': labels that cover values of
-    the raw column but whose ends are none of them, or that name a text that the column lacks.
-    They are true if they cover their rows: NULL. A mean or median says nothing about a single
-    row: as a label it covers every value except NULL if it lies between the smallest and the
-    largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
-    range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
-    there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows
-    show a single value, which steps of a release function hide. 'added columns': columns that
-    the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
-    'identifying columns': columns without a role in which nine values in ten differ. 'row
-    numbers': columns of consecutive whole numbers, and columns without a role that ascend in
-    the raw table. 'identifying combinations': share of rows that are unique on the kept columns
-    together, without sensitive ones; the example names the columns that contribute most.
-    'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes
-    them. Whoever has two releases with the same pseudonyms can join them. That may be intended:
-    NULL. With previous, attacks on this and the earlier releases. Each is no bound: passing it
-    is not being safe. l is at least 2 in them. 'intersection': share of persons to whom the
-    releases together leave fewer than l values of a sensitive column, by whole tuples of
-    sensitive and kept columns, an exact count (see composition); of the worst column. They may
-    be exposed wholly. 'joined', 'left': share of rows that counts expose by subtraction, of
-    this and of an earlier release: in a union of classes that share persons, rows only came, or
-    only went, and one value makes up more than 1 / l of these. 'joined and left': of unions
-    where rows came and went, if one value makes up more than 1 / l of the fewest that can have
-    come, or gone; how many did is in no file: NULL. 'companions', the only bound: whether those
-    who share a class in every release have l values. No file tells who they are: NULL. With
-    series, of a release of a series. The properties of rows ('rows', 'kept values', 'labels',
-    'raw rows', 'matching') are NULL where former rows or persons who wait can be why they fail.
-    'series': rows that can be of no cohort, cohorts that can be whole in no class, and classes
-    that cannot have k persons who are present. A class can hold a cohort whose present members
-    its labels cover, with the persons who wait for it, and all of whose values it shows. A
-    necessary condition. 'companions', then: share of persons with a cohort who share it with
-    persons of whom the file cannot show l values, l of the series. 'waiting': rows that no
-    cohort accounts for, but a person of the raw table without a cohort. 'former rows': rows
-    that neither does. Those of former members belong to cohorts with somebody present. All four
-    are NULL if there are too many persons and classes to compare, or if the release has columns
-    of other types than the series and 'series' would fail.
+    they are NULL, and the others, except k, are left out. 'people': the smallest number of
+    people in a class, by identifiers that have several rows: those that are passed or declared,
+    and those that suggest_roles would name by the first 2,000 rows. Names, addresses and texts
+    count only if most rows with one value are alike in all quasi-identifiers, since different
+    people may share them. NULLs are one person. If the release lacks the identifier, the number
+    is a bound from below. It is NULL if nothing is counted: no identifier repeats, entity names
+    one, or unit is 'row'. 'suppressed rows': none, or at least k, shown as * or left out. 'kept
+    values': released rows whose values beside the labels match no remaining raw row; all rows
+    if the release lacks a column with the role keep. 'labels': released rows whose labels cover
+    no raw row with the same kept values. 'raw rows': raw rows that no released row covers,
+    except those left out. Both are necessary conditions. 'matching', a sufficient condition:
+    released rows without a raw row of their own in a maximum matching. All three are NULL if so
+    many rows share their kept values that more than 5,000 million comparisons of labels with
+    rows would be needed; 'matching' also if it takes too many steps. 'spelling': labels that
+    cannot be read, cover no value of the raw column, or are written differently from a release.
+    An end may also be written in its shortest form: 43 for 43.0, a date for a timestamp at
+    midnight. 'wider labels': labels that cover values of the raw column but whose ends are none
+    of them, or that name a text that the column lacks. They are true if they cover their rows:
+    NULL. A mean or median says nothing about a single row: as a label it covers every value
+    except NULL if it lies between the smallest and the largest raw value, and NULL covers any
+    value. value_loss compares it with the rows. 'unique range ends': ends of ranges that only a
+    single raw row has. Ranges end at real values, so there may be some: NULL. Its meaning names
+    the columns of which more than 5 % of the rows show a single value, which steps of a release
+    function hide. 'added columns': columns that the raw table lacks. 'identifiers': declared
+    identifiers; NULL if none is declared. 'identifying columns': columns without a role in
+    which nine values in ten differ. 'row numbers': columns of consecutive whole numbers, and
+    columns without a role that ascend in the raw table. 'identifying combinations': share of
+    rows that are unique on the kept columns together, without sensitive ones; the example names
+    the columns that contribute most. 'pseudonyms': columns whose values are all 64 hexadecimal
+    digits, as anon_pseudonym makes them. Whoever has two releases with the same pseudonyms can
+    join them. That may be intended: NULL. With previous, attacks on this and the earlier
+    releases. Each is no bound: passing it is not being safe. l is at least 2 in them.
+    'intersection': share of persons to whom the releases together leave fewer than l values of
+    a sensitive column, by whole tuples of sensitive and kept columns, an exact count (see
+    composition); of the worst column. They may be exposed wholly. 'joined', 'left': share of
+    rows that counts expose by subtraction, of this and of an earlier release: in a union of
+    classes that share persons, rows only came, or only went, and one value makes up more than 1
+    / l of these. 'joined and left': of unions where rows came and went, if one value makes up
+    more than 1 / l of the fewest that can have come, or gone; how many did is in no file: NULL.
+    'companions', the only bound: whether those who share a class in every release have l
+    values. No file tells who they are: NULL. With series, of a release of a series. The
+    properties of rows ('rows', 'kept values', 'labels', 'raw rows', 'matching') are NULL where
+    former rows or persons who wait can be why they fail. 'series': rows that can be of no
+    cohort, cohorts that can be whole in no class, and classes that cannot have k persons who
+    are present. A class can hold a cohort whose present members its labels cover, with the
+    persons who wait for it, and all of whose values it shows. A necessary condition.
+    'companions', then: share of persons with a cohort who share it with persons of whom the
+    file cannot show l values, l of the series. 'waiting': rows that no cohort accounts for, but
+    a person of the raw table without a cohort. 'former rows': rows that neither does. Those of
+    former members belong to cohorts with somebody present. All four are NULL if there are too
+    many persons and classes to compare, or if the release has columns of other types than the
+    series and 'series' would fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1652,6 +1660,8 @@ def audit(
     series: state of the series that the release belongs to, as series_next has made it of the
         raw table; None for none.
     key: secret key of the series, as in anon_pseudonym.
+    unit: what must be protected: 'person', or 'row' if it is right that k counts rows although
+        an identifier repeats.
     Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of
         columns or counts), meaning (what was found, in a sentence with its figures; no value
         and no label).
@@ -2246,9 +2256,10 @@ def suggest_roles(
         null_share (0…1), unique_share (of the rows that are unique on this column; NULL is a
         value), adds_share (of the rows that are unique on this column and all others that are
         not identifiers, but not on the others alone), repeats (another column of which each
-        value has one value of this one, so that a release gains little by both; None for most).
-        The shares are None for an empty table. No part of the result contains a value. Values
-        are compared by a 64-bit hash.
+        value has one value of this one, so that a release gains little by both; None for most),
+        entity (whether this is the identifier to count people by, because people have several
+        rows; true for at most one column). The shares are None for an empty table. No part of
+        the result contains a value. Values are compared by a 64-bit hash.
     Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
     """
     return _call.table("suggest_roles", locals())

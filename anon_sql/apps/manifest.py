@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.errors import AnonError
 from anon_sql.hosts import documents
@@ -51,6 +52,7 @@ _SHAPE: dict[str, Any] = {
         **dict.fromkeys(_TEXTS, _TEXT),
         **_KINDS,
         UNIQUE: Optional(_NUMBER),
+        UNIT: Optional(str),
     },
     "roles": dict.fromkeys([*ROLES, "without_role"], NAMES),
     "raw": {"schema_sha256": SHA256},
@@ -100,11 +102,11 @@ def make(
 ) -> dict[str, Any]:
     """Return the manifest of a release, without the hash of its file.
 
-    tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE,
+    tables: names of the raw table and of the release. parameters: those of PROMISED, UNIQUE, UNIT,
     LIMIT, STATEMENT and STATE, and ``options``. roles: column names by ROLES. hierarchy: the
     relation, or None. earlier: the files of earlier releases, by relation.
     """
-    stated = (*PROMISED, UNIQUE, LIMIT, *STATEMENT, "options", *STATE)
+    stated = (*PROMISED, UNIQUE, UNIT, LIMIT, *STATEMENT, "options", *STATE)
     arguments = {
         "raw": tables[0],
         "released": tables[1],

@@ -91,6 +91,7 @@ def _properties(
     rows = [
         classes.rows(compared),
         classes.anonymity(compared, true),
+        classes.people(compared, workers),
         *_levels(compared, values, trees, owners_known),
         classes.suppressed(compared),
         label_truth.kept(compared, true),

@@ -1,7 +1,7 @@
 """Audit the sizes of classes and the sensitive values in them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +21,21 @@ from anon_sql.audit.compared import (
     with_added_rows,
     within,
 )
-from anon_sql.audit.parameters import NAME
-from anon_sql.audit.rows import Truth
+from anon_sql.audit.parameters import NAME, PEOPLE
+from anon_sql.audit.rows import Truth, truth
 from anon_sql.core.arrow import integers
+from anon_sql.core.common_parameters import ROW
 from anon_sql.core.labels.reading import Ints
+from anon_sql.core.running import Workers
+from anon_sql.errors import listed
+from anon_sql.measures.person_keys import (
+    PERSON,
+    Identifier,
+    alike,
+    person_key,
+    several_rows,
+    values_of,
+)
 from anon_sql.privacy.class_values import NULL, ClassValues, Floats, TableValues
 from anon_sql.privacy.k_anonymity import KAnonymity
 from anon_sql.privacy.model import ValueModel, many
@@ -219,6 +230,75 @@ def _suppressed_persons(compared: Compared, bounds: tuple[Ints, Ints]) -> tuple[
         low, high = (int(bound[compared.suppressed].sum()) for bound in bounds)
         return low, high
     return persons.among(compared.raw_marks(compared.request.entity), size)
+
+
+def people(compared: Compared, workers: Workers) -> Property:
+    """Return the least number of people in a class, by identifiers that have several rows.
+
+    Nothing is counted if no identifier has, if ``entity`` has them counted as k, or if the unit is
+    a row. NULLs are one person, as with ``entity``. Where the release does not show the identifier,
+    the number is a bound from below, so that the property fails unless it is sure to hold.
+    """
+    request, known = compared.request, _identifiers(compared)
+    counted = several_rows(known)
+    k = request.k
+    if request.entity is not None:
+        own = next((one for one in known if one.name == request.entity), None)
+        if own is None or own.repeats or own.kind == PERSON:
+            meaning = f"The entity is {request.entity}, so k counts people."
+            return Property(PEOPLE, k, None, True, meaning)
+        counted = [one for one in counted if one.kind == PERSON]
+    key = person_key(counted)
+    chance = [one.name for one in known if one.repeats and one not in counted]
+    if key is None:
+        why = "No identifier has several rows per person" if known else "No identifier is known"
+        said = f"{why}, so each row counts as a person"
+        if chance:
+            repeats = "repeats" if len(chance) == 1 else "repeat"
+            said += f"; {listed(chance)} {repeats}, but people may share a value"
+        return Property(PEOPLE, k, None, True, f"{said}.")
+    if request.unit == ROW:
+        meaning = (
+            f"The unit is a row, so k counts rows; {key.name} has {key.values:,} values in "
+            f"{key.rows:,} rows."
+        )
+        return Property(PEOPLE, k, None, True, meaning, key.name)
+    found = [(one, _counted_by(compared, one.name, workers)) for one in counted]
+    if not all(row.found is not None for _, row in found):
+        return unmeasured(PEOPLE, k, f"The people of a class were not counted: {MANY}.", MANY)
+    one, row = min(found, key=lambda each: each[1].found or 0)
+    count = int(row.found or 0)
+    passed = None if k is None else count >= k
+    many_people = f"{count:,} {'person' if count == 1 else 'people'}"
+    if passed:
+        meaning = f"Each class has at least {many_people} by {one.name}, which repeats."
+    else:
+        meaning = (
+            f"A class may have only {many_people} by {one.name}, which repeats; name {key.name} as "
+            "entity, or state the unit row if each row is a person of its own."
+        )
+    return Property(PEOPLE, k, count, passed, meaning, key.name)
+
+
+def _identifiers(compared: Compared) -> list[Identifier]:
+    """Return what is known of the identifiers of the raw table."""
+    raw, kinds = compared.raw, compared.request.kinds
+    found = []
+    for name, marks in raw.identifiers.items():
+        rows, values = values_of(marks)
+        one = Identifier(name, kinds[name], rows, values)
+        if one.repeats:
+            quasi = [raw.places[column][raw.held] for column in compared.columns]
+            one = replace(one, alike=alike(marks, quasi))
+        found.append(one)
+    return found
+
+
+def _counted_by(compared: Compared, name: str, workers: Workers) -> Property:
+    """Return k, counted by the values of an identifier."""
+    request = replace(compared.request, entity=name)
+    own = replace(compared, request=request, raw=compared.raw.apart(name))
+    return anonymity(own, Truth() if persons.shows(own) else truth(own, workers))
 
 
 def of_values(

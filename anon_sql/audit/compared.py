@@ -1,7 +1,7 @@
 """Compare the rows of a raw table with the classes of its release, as an audit takes them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, reduce
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.audit.parameters import LEVELS, NAME, SIZE, Audit
-from anon_sql.core.common_parameters import refuse_withdrawn
+from anon_sql.core.common_parameters import PERSON, refuse_withdrawn
 from anon_sql.core.labels.reading import Bools, Coverage, Ints
 from anon_sql.core.parameters import read
 from anon_sql.core.printing import printed
@@ -29,7 +29,9 @@ class AuditRequest:
     """k: None where it is only measured. models: those that are measured, whether they ask for
     something or not.
 
-    entity: the column that tells persons apart. synthetic: number of rows that were added.
+    entity: the column that tells persons apart. unit: what must be protected. kinds: of each column
+    that is or looks like an identifier of the raw table, see ``Identifier``. synthetic: number of
+    rows that were added.
     unique_share: largest share of rows that may be unique on the kept columns together; previous:
     names of earlier releases; previous_share: of persons whom ``composition`` may find;
     series: whether the release is of one.
@@ -57,6 +59,8 @@ class AuditRequest:
     leftover: tuple[str, ...]
     loose: frozenset[str]
     keys: frozenset[str] = frozenset()
+    unit: str = PERSON
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 def audit_request(
@@ -65,9 +69,11 @@ def audit_request(
     released: Mapping[str, str],
     options: Mapping[str, Any],
     series: bool,
+    kinds: Mapping[str, str],
 ) -> AuditRequest:
     """Check a call. raw, released: SQL types of the raw table and its release, by column name;
-    options: parameters by name; series: whether the release is of one.
+    options: parameters by name; series: whether the release is of one; kinds: as in
+    ``AuditRequest``.
 
     Raises AnonError for a call that means nothing.
     """
@@ -108,6 +114,8 @@ def audit_request(
         leftover=tuple(name for name in roles.left_out if name in shared),
         loose=frozenset(name for name in roles.none if name in shared and name != person),
         keys=frozenset(name for name in shared if raw[name] in KEY_TYPES and name != person),
+        unit=own.unit,
+        kinds=kinds,
     )
 
 
@@ -240,7 +248,9 @@ class Raw:
     and are with ``entity``. marks: of every other column that the release has too, and of
     ``entity``. ascending: whether a column ascends as it is scanned. distinct: of each sensitive
     column structs
-    of key (see ``TableValues``), mark and value; empty where no order of values is asked for."""
+    of key (see ``TableValues``), mark and value; empty where no order of values is asked for.
+    identifiers: hashes of the values of each identifier, uint64[N] of all rows of the table, 0 for
+    NULL; held: which of the different rows each one is, int32[N], empty without identifiers."""
 
     values: Mapping[str, pa.Array]
     often: Mapping[str, Ints]
@@ -249,6 +259,19 @@ class Raw:
     marks: Mapping[str, Hashed]
     ascending: Mapping[str, bool]
     distinct: Mapping[str, pa.StructArray]
+    identifiers: Mapping[str, Marks] = field(default_factory=dict)
+    held: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+
+    def apart(self, name: str) -> "Raw":
+        """Return the same with each row of the table for itself and an identifier among the
+        marks."""
+        marks = {n: each.select(self.held) for n, each in self.marks.items()}
+        return replace(
+            self,
+            places={n: each[self.held] for n, each in self.places.items()},
+            weights=np.ones(len(self.held), np.int32),
+            marks={**marks, name: Hashed(self.identifiers[name])},
+        )
 
     def ascends(self, name: str) -> bool:
         return bool(named(self.ascending, name))

@@ -6,6 +6,7 @@ The privacy models' own parameters are theirs; a level of NULL asks for nothing.
 from dataclasses import dataclass
 from typing import Any
 
+from anon_sql.core.common_parameters import unit_of_protection
 from anon_sql.core.parameters import (
     Anything,
     Choice,
@@ -24,6 +25,7 @@ from anon_sql.privacy.k_anonymity import KAnonymity
 from anon_sql.privacy.model import requirement
 
 NAME = "audit"
+PEOPLE = "people"  # the property that a class has k people, and not only their rows
 SIZE = requirement(KAnonymity)  # a k of NULL only measures
 LEVELS = {model: requirement(model) for model in VALUE_MODELS}
 
@@ -110,6 +112,7 @@ class Audit:
     counterfeits: Any = param(
         None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
     )
+    unit: str = unit_of_protection()
 
 
 @dataclass(frozen=True)

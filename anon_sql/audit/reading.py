@@ -19,6 +19,7 @@ from anon_sql.audit.persons import Known, Numbers
 
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
+_HELD = None  # the key of the number of the held row
 FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
 SOME = 1 << 18  # rows after which it is seen whether most are different
 WAITING, WAITING_BYTES = 1 << 14, 16 << 20  # rows that are added together
@@ -62,17 +63,21 @@ class _Different:
         self._known = Known() if together else None
         self._often = np.empty(0, np.int32)
 
-    def add(self, marks: Marks) -> Rows:
-        """Count more rows and return which of them are to be held; marks: a hash of each."""
+    def add(self, marks: Marks) -> tuple[Rows, npt.NDArray[Any]]:
+        """Count more rows; return which of them are to be held, and which held one each is.
+
+        marks: a hash of each row.
+        """
         self.rows += len(marks)
         if self._known is None:
+            first = self.held
             self.held += len(marks)
-            return ALL
-        _, new = self._known.add(marks)
+            return ALL, np.arange(first, self.held, dtype=np.int32)
+        numbers, new = self._known.add(marks)
         self.held = self._known.count
         if self.rows >= SOME and self.held > self.rows // 2:
             self._often, self._known = self._known.often.astype(np.int32), None
-        return new
+        return new, numbers
 
     def weights(self) -> npt.NDArray[np.int32]:
         """Return how many rows each one stands for."""
@@ -131,6 +136,7 @@ class _Side:
         """together: whether equal rows are held once."""
         self._different = _Different(together)
         self._marks: dict[str, _Marked] = {}
+        self._every: dict[str | None, Numbers] = {}  # of every row: identifiers, and ``_HELD``
         self._lock = Lock()
 
     @property
@@ -141,13 +147,24 @@ class _Side:
     def held(self) -> int:
         return self._different.held
 
-    def add(self, rows: int, values: Columns, hashes: Hashes, marks: Hashes) -> None:
+    def add(
+        self,
+        rows: int,
+        values: Columns,
+        hashes: Hashes,
+        marks: Hashes,
+        identifiers: Hashes | None = None,
+    ) -> None:
         """Hold more rows. values, hashes: of each quasi-identifier, its values or labels; marks:
-        hashes of each other column."""
+        hashes of each other column; identifiers: of columns that are held for every row."""
         own = _mixed(rows, hashes)
         together = _mixed(rows, marks, own)
         with self._lock:
-            some = self._different.add(together)
+            some, held = self._different.add(together)
+            if identifiers:
+                self._every.setdefault(_HELD, Numbers()).add(held)
+                for name, column in identifiers.items():
+                    self._every.setdefault(name, Numbers()).add(column)
             if not isinstance(some, slice) and len(some) < rows:
                 if not len(some):
                     return
@@ -182,6 +199,11 @@ class RawRows(_Side):
         found, self._values = self._values, {}
         weights = self._different.weights()
         places = {name: each.rows.array() for name, each in found.items()}
+        every = {name: each.array() for name, each in self._every.items()}
+        held = every.pop(_HELD, np.empty(0, np.int32)).astype(np.int32, copy=False)
+        identifiers = {
+            str(name): each.astype(np.uint64, copy=False) for name, each in every.items()
+        }
         return Raw(
             {name: each.values()[name] for name, each in found.items()},
             {n: weighed(rows, weights, found[n].known.count) for n, rows in places.items()},
@@ -190,6 +212,8 @@ class RawRows(_Side):
             {name: each.hashed() for name, each in self._marks.items()},
             ascending,
             distinct,
+            identifiers,
+            held,
         )
 
 

@@ -107,7 +107,9 @@ def truth(compared: Compared, workers: Workers) -> Truth:
     columns = [ranked(column) for column in compared.columns.values()]
     labels = labels_of(columns)
     if compared.request.entity is not None and not persons.shows(compared):
-        true.holders, true.whose = [], np.empty(len(compared.class_of), np.uint64)
+        true.holders = []
+        if (compared.released.weights == 1).all():  # else rows of several people may be held as one
+            true.whose = np.empty(len(compared.class_of), np.uint64)
     for part in parts(compared):
         codes = partial(_codes, compared, columns, part.raw)
         _add(true, compared, part, codes, labels, workers)

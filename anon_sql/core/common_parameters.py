@@ -83,6 +83,19 @@ class Persons:
     )
 
 
+UNIT, PERSON, ROW = "unit", "person", "row"  # the parameter ``unit`` and its words
+
+
+def unit_of_protection() -> Any:
+    """Return the declaration of ``unit``, which audits and what makes releases have in common."""
+    return param(
+        PERSON,
+        Choice((PERSON, ROW)),
+        "what must be protected: 'person', or 'row' if it is right that k counts rows although an "
+        "identifier repeats",
+    )
+
+
 @dataclass(frozen=True)
 class Output:
     """How a release shows its rows."""

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL, PERSON, ROW, UNIT, WITHDRAWN
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
@@ -29,9 +29,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
-    *("suppression", "distribution", "choice", "roles"),
+    *("suppression", "distribution", "choice", "roles", "people"),
 )
-_OF_COMMAND = ("regions", "region_rows", "unique_share")  # no parameters of a method
+_OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
 _WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
@@ -231,6 +231,8 @@ def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str,
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
     require_known(function, "[release]", found, release_keys(fold(method)))
+    if found.get(UNIT, PERSON) not in (PERSON, ROW):
+        raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}", "another")
     return fold(method), dict(found)
 
 

@@ -65,6 +65,33 @@ def meaning(name: str) -> Meaning | None:
     return replace(said, strength="always") if said.part and len(words) == 1 else said
 
 
+_PEOPLE = (  # how words begin that mean a person
+    *("patient", "person", "people", "customer", "client", "member", "subject", "participant"),
+    *("respondent", "user", "student", "pupil", "resident", "citizen", "insured", "beneficiary"),
+    *("employee", "worker", "applicant", "donor", "passenger", "borrower", "tenant", "voter"),
+    *("ssn", "mrn", "kunde", "mitglied", "teilnehmer", "proband", "benutzer", "versicherte"),
+    *("mitarbeiter", "schueler", "schuler", "buerger", "burger", "paciente", "paziente", "usuario"),
+    *("cliente", "adherent", "assure", "usager", "abonne", "persona", "utente", "miembro"),
+)
+
+_EVENTS = (  # how words begin that mean what people have several of
+    *("visit", "stay", "encounter", "admission", "case", "order", "session", "invoice", "ticket"),
+    *("event", "claim", "episode", "transaction", "booking", "purchase", "payment", "message"),
+    *("row", "line", "sample", "test", "fall", "besuch", "aufenthalt", "bestell", "rechnung"),
+    *("auftrag", "buchung", "commande", "visite", "sejour", "facture", "pedido", "visita"),
+)
+
+
+def names_people(name: str) -> bool:
+    """Return whether a column name says that the column numbers people, not visits or orders."""
+    if any(word.startswith(_EVENTS) for word in parts(name)):
+        return False
+    said = meaning(name)
+    if said is not None and said.says == "an official number":
+        return True
+    return any(word.startswith(_PEOPLE) for word in parts(name))
+
+
 def _within(one: _Found, other: _Found) -> bool:
     """Return whether a match lies within a longer one."""
     return (

@@ -16,9 +16,18 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.notation import Recognized, recognize
 from anon_sql.errors import AnonError
+from anon_sql.measures.person_keys import (
+    KEY,
+    PERSON,
+    SHARED,
+    Alike,
+    Identifier,
+    alike,
+    person_key,
+)
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
-from anon_sql.suggest.names import Meaning, meaning
+from anon_sql.suggest.names import Meaning, meaning, names_people
 from anon_sql.suggest.patterns import mean_words, recognized
 from anon_sql.suggest.repeats import repeated
 
@@ -174,12 +183,54 @@ def suggested(shape: Shape) -> Suggested | None:
     return next((found for rule in RULES if (found := rule(shape))), None)
 
 
+_SHARED = {  # what different people may share, by what a name says
+    *("a person's name", "a name", "a postal address", "a phone number"),
+    *("an address on the internet", "a picture or trait of the body", "free text"),
+}
+_SHARED_VALUES = {"an IP address", "a web address", "a phone number"}
+
+
+def kind_of(shape: Shape) -> str:
+    """Return the kind of an identifier, see ``Identifier``.
+
+    A column of which neither name nor values say anything is a key: it fails closed.
+    """
+    found = recognized(shape.sample)
+    if found is not None:
+        return SHARED if found[0].says in _SHARED_VALUES else KEY
+    if (shape.sql_type != "UUID" and _by_type(shape)) or _by_sentences(shape):
+        return SHARED
+    says = shape.says
+    if says is None:
+        return PERSON if names_people(shape.name) else KEY
+    if says.role != "identifier" or says.says in _SHARED:
+        return SHARED
+    return PERSON if names_people(shape.name) else KEY
+
+
+def _entity(
+    shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
+) -> str | None:
+    """Return the identifier that has several rows per person, see ``person_key``."""
+    quasi = [marks[at] for at, one in enumerate(chosen) if one.role == "quasi"]
+    found = []
+    for shape, own, one in zip(shapes, marks, chosen, strict=True):
+        if one.role == "identifier":
+            of_values = alike(own, quasi) if shape.values < shape.known else Alike()
+            found.append(
+                Identifier(shape.name, kind_of(shape), shape.known, shape.values, of_values)
+            )
+    key = person_key(found)
+    return None if key is None else key.name
+
+
 SUGGESTION = pa.struct(
     [
         *((name, pa.string()) for name in ("column_name", "column_type", "role", "reason")),
         ("distinct_values", pa.int64()),
         *((name, pa.float64()) for name in ("null_share", "unique_share", "adds_share")),
         ("repeats", pa.string()),
+        ("entity", pa.bool_()),
     ]
 )
 
@@ -203,6 +254,7 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
     adds = together.unique_by(others)
     distinct = [shape.counts.distinct for shape in shapes]
     texts = [shape.is_text for shape in shapes]
+    entity = _entity(shapes, marks, chosen)
     copied = repeated(marks, distinct, texts, [one.role != "identifier" for one in chosen])
     return pa.array(
         [
@@ -210,12 +262,15 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
                 "column_name": shape.name,
                 "column_type": shown_type(shape.sql_type),
                 "role": one.role,
-                "reason": one.reason + _notation(shape.written),
+                "reason": one.reason
+                + _notation(shape.written)
+                + (_several(shape) if shape.name == entity else ""),
                 "distinct_values": shape.values,
                 "null_share": shape.nulls / rows if rows else None,
                 "unique_share": shape.unique_share if rows else None,
                 "adds_share": added / rows if rows else None,
                 "repeats": None if of is None else shapes[of].name,
+                "entity": shape.name == entity,
             }
             for shape, one, added, of in zip(shapes, chosen, adds, copied, strict=True)
         ],
@@ -228,6 +283,11 @@ def _notation(written: Recognized | None) -> str:
     if written is None:
         return ""
     return f"; values are {written.says()}: read them as {written.notation.sql_type}"
+
+
+def _several(shape: Shape) -> str:
+    """Return what follows for a column whose values have several rows."""
+    return f"; {shape.values:,} values in {shape.known:,} rows: name it as entity"
 
 
 def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) -> list[Suggested]:

@@ -3,13 +3,6 @@
 -- A kept value is a hash, which is all that is needed to see whether two are equal; columns are
 -- cast to the types that hold both relations' values first, so that equal values hash alike.
 
--- Return whether a column has as many values as whole numbers lie between the least and the greatest.
-CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
-    system.main.count(TRY_CAST(x AS DOUBLE)) = system.main.count(x)
-    AND system.main.bool_and(TRY_CAST(x AS DOUBLE) = system.main.floor(TRY_CAST(x AS DOUBLE)))
-    AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
-        = system.main.count(x), false);
-
 -- present: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:
 -- texts of 64 hexadecimal digits, as anon_pseudonym makes them.
 CREATE OR REPLACE MACRO __anon_audit_look(x) AS {
@@ -73,6 +66,13 @@ __anon_looked_at AS (
         SELECT __anon_audit_look(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
         FROM __anon_released_columns)
 ),
+-- The first rows of the columns without a label, among which the core looks for identifiers.
+__anon_first_rows AS MATERIALIZED (
+    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_firsts
+    FROM (
+        SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'), 0)
+        FROM (FROM __anon_raw_columns LIMIT 2000))
+),
 -- The core checks the call, and holds what it needs of each row while DuckDB reads it; no row is
 -- left.
 __anon_begun AS MATERIALIZED (
@@ -81,10 +81,12 @@ __anon_begun AS MATERIALIZED (
             call := __anon_call, seen := __anon_seen(__anon_raw || ' ' || __anon_released),
             released := __anon_released, types := __anon_r.__anon_types,
             released_types := __anon_s.__anon_types, k := __anon_r.__anon_k_given,
-            options := __anon_options, series := __anon_series IS NOT NULL),
+            options := __anon_options, series := __anon_series IS NOT NULL,
+            firsts := __anon_firsts),
         system.main.current_connection_id(), system.main.current_query_id()) AS __anon_reading
     FROM
-        __anon_schema(__anon_raw, __anon_k) AS __anon_r, __anon_types(__anon_released) AS __anon_s
+        __anon_schema(__anon_raw, __anon_k) AS __anon_r, __anon_types(__anon_released) AS __anon_s,
+        __anon_first_rows
 ),
 __anon_raw_read AS NOT MATERIALIZED (
     SELECT system.main.any_value(__anon_row) FILTER (

@@ -1,5 +1,12 @@
 -- Look at every column of one relation, whatever its roles.
 
+-- Return whether a column has as many values as whole numbers lie between the least and the greatest.
+CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
+    system.main.count(TRY_CAST(x AS DOUBLE)) = system.main.count(x)
+    AND system.main.bool_and(TRY_CAST(x AS DOUBLE) = system.main.floor(TRY_CAST(x AS DOUBLE)))
+    AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
+        = system.main.count(x), false);
+
 -- Return a column as hashes of its values, the number of its NULLs, whether it numbers rows, and a
 -- sample of texts and integers: those of the rows with the smallest hashes.
 CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(

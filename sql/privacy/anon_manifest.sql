@@ -30,7 +30,8 @@ CREATE OR REPLACE MACRO anon_manifest(
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
     invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY'
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY',
+    unit := 'person'
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -54,7 +55,8 @@ __anon_audited AS MATERIALIZED (
         unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share,
         counterfeits := if(invariant, 1, counterfeits),
-        beta_kind := beta_kind, max_share := max_share, drop := drop, series := series, key := key
+        beta_kind := beta_kind, max_share := max_share, drop := drop, series := series, key := key,
+        unit := unit
     )
 ),
 __anon_measured_once AS MATERIALIZED (
@@ -86,7 +88,7 @@ SELECT
         system.main.struct_pack(
             k := k, l := l, t := t, l_kind := l_kind, c := c, entity := entity, seed := seed,
             suppressed := suppressed, unique_share := unique_share, beta := beta, delta := delta,
-            beta_kind := beta_kind, max_share := max_share),
+            beta_kind := beta_kind, max_share := max_share, unit := unit),
         hierarchy := hierarchy IS NOT NULL, options := options) AS parameters,
     {
         'qids': __anon_named_as(__anon_columns, 'quasi'),

@@ -5,6 +5,12 @@
 -- 'k', 'l', 't' and the levels of all other privacy models: those of the worst class, as in
 -- k_anonymity, l_diversity, t_closeness and so on. l and t are not measured if they are NULL, and the
 -- others, except k, are left out.
+-- 'people': the smallest number of people in a class, by identifiers that have several rows: those
+-- that are passed or declared, and those that suggest_roles would name by the first 2,000 rows. Names,
+-- addresses and texts count only if most rows with one value are alike in all quasi-identifiers,
+-- since different people may share them. NULLs are one person. If the release lacks the identifier,
+-- the number is a bound from below. It is NULL if nothing is counted: no identifier repeats, entity
+-- names one, or unit is 'row'.
 -- 'suppressed rows': none, or at least k, shown as * or left out.
 -- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
@@ -97,6 +103,8 @@
 -- series: state of the series that the release belongs to, as series_next has made it of the raw
 --   table; NULL for none.
 -- key: secret key of the series, as in anon_pseudonym.
+-- unit: what must be protected: 'person', or 'row' if it is right that k counts rows although an
+--   identifier repeats.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts), meaning (what was found, in a sentence with its figures; no value and no label).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -109,7 +117,8 @@ CREATE OR REPLACE MACRO audit(
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
     delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY'
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY',
+    unit := 'person'
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases and a series the others cost nothing.
 WITH
@@ -131,7 +140,7 @@ FROM __anon_audited(
         l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,
         synthetic := synthetic, unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share, counterfeits := counterfeits,
-        beta_kind := beta_kind, max_share := max_share),
+        beta_kind := beta_kind, max_share := max_share, unit := unit),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
         drop := drop, drops := __anon_entity_of(entity), whole := true)),

@@ -14,8 +14,9 @@
 --   null_share (0…1), unique_share (of the rows that are unique on this column; NULL is a value),
 --   adds_share (of the rows that are unique on this column and all others that are not identifiers,
 --   but not on the others alone), repeats (another column of which each value has one value of this
---   one, so that a release gains little by both; NULL for most). The shares are NULL for an empty
---   table. No part of the result contains a value. Values are compared by a 64-bit hash.
+--   one, so that a release gains little by both; NULL for most), entity (whether this is the
+--   identifier to count people by, because people have several rows; true for at most one column).
+--   The shares are NULL for an empty table. No part of the result contains a value. Values are compared by a 64-bit hash.
 -- Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
 -- Example: SELECT column_name, role, reason FROM suggest_roles('people');
 CREATE OR REPLACE MACRO suggest_roles(tbl) AS TABLE

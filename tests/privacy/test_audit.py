@@ -7,7 +7,18 @@ import pytest
 from tests.sentence import fails
 
 PROPERTIES = [
-    *("rows", "k", "l", "t", "suppressed rows", "kept values", "labels", "raw rows", "matching"),
+    *(
+        "rows",
+        "k",
+        "people",
+        "l",
+        "t",
+        "suppressed rows",
+        "kept values",
+        "labels",
+        "raw rows",
+        "matching",
+    ),
     *("spelling", "wider labels", "unique range ends", "added columns", "identifiers"),
     *("identifying columns", "row numbers", "identifying combinations", "pseudonyms"),
 ]

@@ -11,6 +11,7 @@ GIVEN = "qids := ['age'], sensitive := ['ill'], keep := ['note']"
 HELD = {
     "rows": "The release has 12 rows, as many as the raw table.",
     "k": "Every class has at least 3 rows; the smallest has 4.",
+    "people": "No identifier has several rows per person, so each row counts as a person; note repeats, but people may share a value.",
     "l": "Every class has at least 3 values of each sensitive column; at least 2 are required.",
     "t": "The largest distance of a class's sensitive values from those of the table is 0.1667; at most 0.5 is allowed.",
     "beta": "The largest relative gain of a sensitive value's share in a class is 0.5; at most 0.6 is allowed.",

@@ -30,6 +30,7 @@ from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
+from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import means_folder
@@ -138,12 +139,13 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
     parameters = dict(recipe.parameters)
     regions, region_rows = (parameters.pop(name, None) for name in ("regions", "region_rows"))
     unique_share = parameters.pop(manifest.UNIQUE, 0)
+    unit = parameters.pop(UNIT, PERSON)
     required, options = split(recipe.method, parameters)
     said = recipe.statement
     stated = arguments.statement(
         said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
     )
-    stated |= {manifest.UNIQUE: unique_share, manifest.LIMIT: 0, "options": options}
+    stated |= {manifest.UNIQUE: unique_share, UNIT: unit, manifest.LIMIT: 0, "options": options}
     in_parts = PartsOptions(regions, region_rows, resume, in_files)
     return Asked(recipe, required, options, stated, in_parts)
 

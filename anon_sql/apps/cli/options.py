@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from anon_sql.apps import files
 from anon_sql.apps.cli.parameters import with_options
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.core import common_parameters
 from anon_sql.core.names import quote
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
 from anon_sql.errors import AnonError
@@ -38,6 +40,20 @@ _UNIQUE: Any = typer.Option(
 )
 UniqueShare = Annotated[float, _UNIQUE]
 UniqueShareOrWritten = Annotated[float | None, _UNIQUE]
+
+
+class Unit(StrEnum):
+    """What must be protected."""
+
+    PERSON = common_parameters.PERSON
+    ROW = common_parameters.ROW
+
+
+_UNIT: Any = typer.Option(
+    help="What must be protected: row if k may count rows although an identifier repeats."
+)
+UnitOfProtection = Annotated[Unit, _UNIT]
+UnitOrWritten = Annotated[Unit | None, _UNIT]
 Previous = Annotated[
     list[Path],
     typer.Option(

@@ -40,11 +40,12 @@ from anon_sql.apps.cli.output import (
     split,
 )
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
+from anon_sql.apps.cli.people import require_people
 from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.series import entering, released_in, say_series, state_of
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.core.common_parameters import refuse_withdrawn
+from anon_sql.core.common_parameters import PERSON, UNIT, refuse_withdrawn
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import linked_recipes
@@ -78,6 +79,7 @@ def release(
     method: Annotated[str, typer.Option(help="Release method.")] = "anonymize",
     parameters: Mapping[str, Any],
     unique_share: arguments.UniqueShare = UNIQUE_SHARE,
+    unit: arguments.UnitOfProtection = arguments.Unit.PERSON,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
     invariant: arguments.Invariant = False,
@@ -170,8 +172,8 @@ def release(
                 or assumption
                 or root
                 or _changed({**linking, "leavers": leavers, "series_key": series_key})
-                or (method, unique_share, regions, region_rows, written_as)
-                != ("anonymize", UNIQUE_SHARE, None, None, Dialect())
+                or (method, unique_share, unit, regions, region_rows, written_as)
+                != ("anonymize", UNIQUE_SHARE, PERSON, None, None, Dialect())
             )
             single = {"memory_limit": memory_limit, "resume": resume}
             return _by_recipe(source, out, single, overwrite=overwrite, progress=progress)
@@ -184,6 +186,7 @@ def release(
             {
                 "method": method,
                 "unique_share": unique_share,
+                "unit": unit,
                 "previous": previous,
                 "previous_share": previous_share,
                 "ledger": ledger,
@@ -228,6 +231,7 @@ def release(
         required, options = split(method, {**parameters, **({"like": like.name} if like else {})})
         stated = arguments.statement(purpose, recipient, assumption) | {
             manifest.UNIQUE: unique_share,
+            UNIT: str(unit),
             manifest.LIMIT: previous_share,
             "options": options,
         }
@@ -240,19 +244,24 @@ def release(
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
-            earlier = read_earlier(con, "release", previous, roles)
             call |= read_like(con, like)
-            in_parts = PartsOptions(regions, region_rows, resume, output.in_files)
+            earlier = read_earlier(con, "release", previous, roles)
             released = (
                 released_in(con, state, name, call)
                 if state
-                else stack.enter_context(in_table(con, name, call, output.target, in_parts))
+                else stack.enter_context(
+                    in_table(
+                        *(con, name, call, output.target),
+                        PartsOptions(regions, region_rows, resume, output.in_files),
+                    )
+                )
             )
             measured = released.measures or arguments.measured(
                 con,
                 "FROM __anon_utility('utility', 'raw', 'released', ?, ?, ?, ?, __anon_own := ?)",
                 [required["k"], roles["qids"], trees, weights, state is not None],
             )
+            require_people(con, call, unit, counted=not released.measures)
             together = require_apart(con, list(earlier), previous_share, call) if earlier else []
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)

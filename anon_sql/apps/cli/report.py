@@ -21,6 +21,7 @@ from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.verdict.of_recipe import judging, requested
+from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
@@ -51,6 +52,7 @@ def report(
     output: Page,
     parameters: Mapping[str, Any],
     unique_share: options.UniqueShareOrWritten = None,
+    unit: options.UnitOrWritten = None,
     purpose: options.Purpose = None,
     recipient: options.Recipient = None,
     assumption: options.Assumption = [],  # noqa: B006
@@ -87,7 +89,7 @@ def report(
             own = {n: value for n, value in parameters.items() if n != "hierarchy"}
             trees = parameters.get("hierarchy")
             others = (
-                *(own, unique_share is not None, purpose, recipient, assumption, figures),
+                *(own, unique_share is not None, unit, purpose, recipient, assumption, figures),
                 series,
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
@@ -106,6 +108,7 @@ def report(
         request: dict[str, Any] = {
             **{name: parameters.get(name) for name in manifest.REQUIRED},
             manifest.UNIQUE: unique_share,
+            UNIT: unit,
             **options.statement(purpose, recipient, assumption),
         }
 

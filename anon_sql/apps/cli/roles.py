@@ -73,7 +73,8 @@ def roles(
     "unique" is the share of rows that the column alone singles out. "adds" is
     the share that becomes unique only when it joins all other columns that are
     not identifiers. The statements of --sql replace comments on the columns.
-    --recipe writes a file that release, report and verify read.
+    --recipe writes a file that release, report and verify read, with entity if
+    people have several rows.
 
     Example: anon-sql roles people.csv --sql
     """
@@ -187,6 +188,9 @@ def _write_recipe(
     if written_as.notations:
         columns = listed(list(dict.fromkeys(c or "the file" for _, c, _ in written_as.notations)))
         yield f"{path}: [source] says how numbers and dates are written in {columns}"
+    if "entity" in tables["release"]:
+        name = tables["release"]["entity"]
+        yield f"{name} has several rows with one value, so the release protects its people (entity)"
     yield f"next: anon-sql release {path} OUT"
 
 
@@ -215,6 +219,8 @@ def first_recipe(
         role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
     }
     release = {"method": "anonymize", "k": 5, "l": 2 if by_role["sensitive"] else 1}
+    if (entity := next((n["column_name"] for n in found if n["entity"]), None)) is not None:
+        release["entity"] = entity
     return {
         "source": stated,
         "release": {**release, "effort": "good", "seed": 42},

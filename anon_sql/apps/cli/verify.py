@@ -30,6 +30,7 @@ from anon_sql.apps.recorded import Check, not_checked
 from anon_sql.apps.verdict.of_recipe import HIERARCHY
 from anon_sql.attacks.composition import ATTACK
 from anon_sql.audit.earlier import EARLIER
+from anon_sql.audit.parameters import PEOPLE
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
@@ -113,8 +114,8 @@ def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str)
 def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
     """Check what needs the raw table: its schema, the audit, and every figure of the manifest.
 
-    Manifests of earlier versions have no ``weighted_gcp``, do not count wider labels, and compare
-    with earlier releases otherwise.
+    Manifests of earlier versions have no ``weighted_gcp``, count neither wider labels nor people,
+    and compare with earlier releases otherwise.
     """
     same = made["raw"] == written["raw"]
     yield Check("the raw table has the columns it had", same, "others")
@@ -128,8 +129,9 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
             {**one, "checks": [e for e in one["checks"] if e["property"] not in _TOGETHER]}
             for one in (written, made)
         )
-    if all(each["property"] != _WIDER for each in written["checks"]):
-        made = {**made, "checks": [e for e in made["checks"] if e["property"] != _WIDER]}
+    for later in (_WIDER, PEOPLE):
+        if all(each["property"] != later for each in written["checks"]):
+            made = {**made, "checks": [e for e in made["checks"] if e["property"] != later]}
     if _WEIGHTED not in written["measures"]:
         others = {name: each for name, each in made["measures"].items() if name != _WEIGHTED}
         made = {**made, "measures": others}

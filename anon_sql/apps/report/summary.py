@@ -17,6 +17,7 @@ from anon_sql.apps.cli.parameters import flag, of_releases
 from anon_sql.apps.cli.spelling import argument
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
@@ -203,8 +204,9 @@ def _options(written: Mapping[str, Any]) -> Iterator[str]:
     values = {n: v for n, v in stated.items() if n not in ("hierarchy", "options")}
     values |= written["roles"] | (stated["options"] or {})
     known = {**of_releases(), **takes(written["method"])}
+    others = {manifest.UNIQUE: 0, UNIT: PERSON}
     for name, value in values.items():
-        default = known[name].default if name in known else 0 if name == manifest.UNIQUE else None
+        default = known[name].default if name in known else others.get(name)
         if value in (None, [], {}) or name == "without_role" or (value == default and name != "k"):
             continue
         if isinstance(value, bool):

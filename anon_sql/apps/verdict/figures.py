@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import STATEMENT
+from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.roles import REST, fold
 from anon_sql.measures.utility import LOST
@@ -123,6 +124,8 @@ def _without_secret(request: Mapping[str, Any]) -> Mapping[str, Any]:
 def audit_statement(request: Mapping[str, Any]) -> str:
     """Return the audit of a release, with all that was asked of it."""
     given = {n: each for n, each in request.items() if n not in STATEMENT}
+    if given.get(UNIT) == PERSON:  # the default
+        del given[UNIT]
     return f"FROM audit({TABLES}{arguments(given)})"
 
 

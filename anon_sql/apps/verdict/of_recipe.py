@@ -12,6 +12,7 @@ from anon_sql.apps import manifest
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
 from anon_sql.core import stopping
+from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Progress
@@ -42,6 +43,7 @@ def requested(recipe: Recipe) -> dict[str, Any]:
         **recipe.roles,
         "hierarchy": trees,
         manifest.UNIQUE: recipe.parameters.get(manifest.UNIQUE, 0),
+        UNIT: recipe.parameters.get(UNIT),
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from anon_sql.apps.verdict.figures import Figure, Measured
 from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, percent
+from anon_sql.audit.parameters import PEOPLE
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.hosts.recipes import ACCEPTABLE, AUDIENCES
 from anon_sql.privacy import MODELS
@@ -270,7 +271,9 @@ def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
     """Give the reason that a row of an audit is, if it is one."""
     name, found, passed = check["property"], check["found"], check["passed"]
     unique = f"{percent(found)} of the rows are unique on the columns kept unchanged"
-    if passed is False:
+    if name == PEOPLE:
+        yield from _of_people(check, sql)
+    elif passed is False:
         what = f"“{name}” fails: {check['meaning']}"
         if name == "identifying combinations":
             what = f"{unique}."
@@ -283,6 +286,17 @@ def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
     elif passed is None and check["required"] is not None and name in _PROMISED:
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
         yield Reason(AMBER, "audit", text, sql, found)
+
+
+def _of_people(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
+    """Give the reason that it is if people have several rows."""
+    found, text = check["found"], check["meaning"]
+    if check["passed"] is False:
+        yield Reason(RED, PEOPLE, f"{CONSEQUENCE[PEOPLE]} {text}", sql, found)
+    elif check["passed"] is None and check["required"] is not None:
+        yield Reason(AMBER, PEOPLE, f"Whether classes have k people is undecided: {text}", sql)
+    elif check["example"] and found is None:  # the unit is a row, although people have several
+        yield Reason(AMBER, PEOPLE, f"{text} The rows of one person are not counted once.", sql)
 
 
 def _alone(measured: Measured) -> Iterator[Reason]:

@@ -1,5 +1,6 @@
 """Say what follows from a property that fails, what no verdict covers, and shares in words."""
 
+from anon_sql.audit.parameters import PEOPLE
 from anon_sql.privacy import MODELS
 
 CONSEQUENCE = {
@@ -25,6 +26,7 @@ CONSEQUENCE = {
     "companions": "Nothing is promised to these persons any more.",
     "waiting": "Who waits must not show, because such a value is guessed more easily.",
     "former rows": "Rows were added, or those of an earlier release were left.",
+    PEOPLE: "The rows of one person do not hide that person.",
     "pseudonyms": "Releases with the same pseudonyms can be joined.",
 }
 

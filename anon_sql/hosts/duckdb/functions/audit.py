@@ -18,6 +18,7 @@ from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
+from anon_sql.hosts.duckdb.identifiers import kinds_of, marks_in, shape_in
 from anon_sql.hosts.duckdb.pair import (
     as_rows,
     columns_of,
@@ -29,7 +30,7 @@ from anon_sql.hosts.duckdb.roles import resolve_roles
 from anon_sql.hosts.duckdb.rows import available, named, path_rows
 from anon_sql.measures.uniqueness import codes_of
 from anon_sql.suggest.combinations import COMBINATION, unique_combinations
-from anon_sql.suggest.roles import SUGGESTION, shape_of, suggest_roles
+from anon_sql.suggest.roles import SUGGESTION, suggest_roles
 
 _QUASI, _MARK, _ZERO = HELPER + "quasi_", HELPER + "mark_", HELPER + "zero"
 _AUDIT_ROWS = pa.list_(ROW)
@@ -74,11 +75,15 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(fields["k"].type) or first(fields["k"])
     options = {**first(fields["options"]), "k": size}
-    request = audit_request(roles, types, released_types, options, first(fields["series"]))
+    kinds = kinds_of(
+        types, (*roles.quasi, *roles.sensitive), roles.identifier, one_array(fields["firsts"])
+    )
+    request = audit_request(roles, types, released_types, options, first(fields["series"]), kinds)
     statement = buffer.Statement(database, first(connections), first(statements))
     stopping.belongs_to(statement.connection)
     stopping.check(AUDIT)
-    most = memory.audited_rows(len(request.types), len(request.shared) + len(request.added))
+    others = len(request.shared) + len(request.added) + len(request.kinds)
+    most = memory.audited_rows(len(request.types), others)
     return pa.array([buffer.hold(_Reading(statement, request, most))], pa.int64())
 
 
@@ -107,7 +112,9 @@ def _add(reading: _Reading, released: bool, rows: pa.StructArray | None) -> None
     marks = named(columns, _MARK)
     own = {name: integers(marks.pop(_QUASI + name)) for name in values}
     others = {n: integers(mark) for n, mark in marks.items() if fold(n) in reading.compared}
-    side.add(len(rows), values, own, others)
+    kinds = {} if released else reading.request.kinds
+    identifiers = {n: integers(marks[n]) for n in kinds}
+    side.add(len(rows), values, own, others, identifiers)
     if side.held > reading.most:
         reading.forget()
         raise AnonError(
@@ -188,11 +195,8 @@ def suggested(types: Any, views: Any, connections: Any) -> pa.Array:
     shapes, marks = [], []
     for name, kind in types_of(types).items():
         view = packed.field(name)
-        marks.append(_marks(view.field("marks")))
-        nulls, sample = first(view.field("nulls")), first(view.field("sample"))
-        texts = [text for text in sample or [] if text is not None]
-        consecutive = bool(first(view.field("consecutive")))
-        shapes.append(shape_of(name, kind, marks[-1], nulls, texts, consecutive))
+        marks.append(marks_in(view.field("marks")))
+        shapes.append(shape_in(name, kind, view))
         stopping.check("suggest_roles")
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
 
@@ -209,7 +213,7 @@ def combined(
         rule = Parameter("max_columns") + " must be a whole number from 1 on"
         raise AnonError(_COMBINATIONS, rule)
     chosen = _chosen(kinds, first(columns), scope_in(scope), first(seen))
-    hashes = {name: _marks(packed.field(name)) for name in chosen}
+    hashes = {name: marks_in(packed.field(name)) for name in chosen}
     rows = len(next(iter(hashes.values()))) if hashes else 0
     codes = {name: codes_of(values) for name, values in hashes.items()}
     found = unique_combinations(codes, rows, size)
@@ -243,8 +247,3 @@ def is_in(lists: Any, names: Any) -> pa.Array:
         return pa.array([True] * len(names))
     folded = {fold(name) for name in listed if isinstance(name, str)}
     return pa.array([fold(name.as_py()) in folded for name in names], pa.bool_())
-
-
-def _marks(lists: Any) -> Any:
-    """Return a list of hashes as uint64[n]; NULL, of a table without rows, is none."""
-    return integers(plain(lists.flatten()))

@@ -1,0 +1,78 @@
+"""Find the identifiers of a relation that people may have several rows by."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import duckdb
+
+from anon_sql.core.arrow import first, integers, one_array, plain
+from anon_sql.core.names import quote
+from anon_sql.core.roles import fold
+from anon_sql.measures.person_keys import Identifier
+from anon_sql.suggest.combinations import Marks
+from anon_sql.suggest.roles import Shape, kind_of, shape_of, suggested
+
+FIRST = 2_000  # rows that identifiers are looked for in
+
+
+def kinds_of(
+    types: Mapping[str, str], labelled: Collection[str], identifiers: Collection[str], firsts: Any
+) -> dict[str, str]:
+    """Return the kind of each column that is an identifier, or whose first rows look like one.
+
+    types: SQL type by column. labelled: quasi-identifiers and sensitive columns, which are none.
+    identifiers: columns with this role. firsts: a struct of what ``__anon_looked`` says of the
+    first rows of each other column.
+    """
+    without, with_role = ({fold(name) for name in names} for names in (labelled, identifiers))
+    found = {}
+    for name, kind in types.items():
+        if fold(name) in without:
+            continue
+        shape = shape_in(name, kind, firsts.field(name))
+        one = suggested(shape)
+        if fold(name) in with_role or (one is not None and one.role == "identifier"):
+            found[name] = kind_of(shape)
+    return found
+
+
+def shape_in(name: str, kind: str, view: Any) -> Shape:
+    """Return a column as the rules for suggestions see it; view: of ``__anon_looked``."""
+    nulls, sample = first(view.field("nulls")), first(view.field("sample"))
+    texts = [text for text in sample or [] if text is not None]
+    consecutive = bool(first(view.field("consecutive")))
+    return shape_of(name, kind, marks_in(view.field("marks")), nulls, texts, consecutive)
+
+
+def marks_in(lists: Any) -> Marks:
+    """Return a list of hashes as uint64[n]; NULL, of a table without rows, is none."""
+    found: Marks = integers(plain(lists.flatten()))
+    return found
+
+
+def identifiers_of(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    labelled: Collection[str],
+    identifiers: Collection[str],
+) -> list[Identifier]:
+    """Return the identifiers of a relation; arguments: as in ``kinds_of``.
+
+    con: with the functions of this package. How alike rows with one value are is not measured.
+    """
+    relation = con.table(table)
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    without = {fold(name) for name in labelled}
+    types = {name: kind for name, kind in types.items() if fold(name) not in without}
+    if not types:
+        return []
+    looked = ", ".join(f"{quote(n)} := __anon_looked({quote(n)}, 0)" for n in types)
+    rows = f"(FROM {quote(table)} LIMIT {FIRST})"
+    firsts = con.sql(f"SELECT struct_pack({looked}) AS firsts FROM {rows}").to_arrow_table()
+    kinds = kinds_of(types, (), identifiers, one_array(firsts["firsts"]))
+    found = []
+    for name, kind in kinds.items():
+        counted = f"SELECT count({quote(name)}), count(DISTINCT {quote(name)}) FROM {quote(table)}"
+        ((known, values),) = con.execute(counted).fetchall()
+        found.append(Identifier(name, kind, known, values))
+    return found

@@ -1,0 +1,127 @@
+"""Find the identifier that tells the people behind the rows apart, if they have several rows.
+
+An identifier that repeats either numbers people who have several rows, or different people share a
+value by chance, as they share a street or a name. A number or a code counts as a key of people
+because nobody gives two people one number. A name, an address or a text counts as one only if rows
+with one value are also alike in the quasi-identifiers, as the rows of one person are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from anon_sql import kernels
+
+Marks = npt.NDArray[np.uint64]
+
+PERSON, KEY, SHARED = "person", "key", "shared"  # kinds of identifiers: see ``Identifier``
+_ORDER = (PERSON, KEY, SHARED)
+ALIKE = 0.5  # share of pairs of rows with one value from which on the rows are one person's
+SOME = 1 << 18  # rows from which on only some values are compared
+
+
+@dataclass(frozen=True)
+class Alike:
+    """How alike two rows are that have the same value of an identifier, as means over such pairs.
+
+    each: share of the quasi-identifiers in which they are equal. all: share of the pairs that are
+    equal in every one of them. Both are 0 without pairs or without quasi-identifiers.
+    """
+
+    each: float = 0.0
+    all: float = 0.0
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """An identifier of a table.
+
+    kind: ``PERSON``, a number or code of a person by its name; ``KEY``, another number or code;
+    ``SHARED``, what different people may share. rows: those in which it is not NULL; values: how
+    many different values these have.
+    """
+
+    name: str
+    kind: str
+    rows: int
+    values: int
+    alike: Alike = Alike()
+
+    @property
+    def repeats(self) -> bool:
+        """Return whether several rows have one value."""
+        return self.values < self.rows
+
+    @property
+    def numbers_people(self) -> bool:
+        """Return whether rows with one value are one person's, as far as the table tells."""
+        return self.kind != SHARED or self.alike.all >= ALIKE
+
+
+def several_rows(known: Sequence[Identifier]) -> list[Identifier]:
+    """Return the identifiers of a table by which people may have several rows.
+
+    Numbers of people come before other numbers, and these before names: beside a number of the
+    patient, that of a physician does not count. If each row has another number of a person, rows
+    are people, and an e-mail address that repeats is shared.
+    """
+    unique = [each.rows for each in known if each.kind == PERSON and not each.repeats]
+    found = [
+        each
+        for each in known
+        if each.repeats
+        and each.numbers_people
+        and (each.kind == PERSON or max(unique, default=-1) < each.rows)
+    ]
+    best = min((_ORDER.index(each.kind) for each in found), default=0)
+    return [each for each in found if each.kind == _ORDER[best]]
+
+
+def person_key(known: Sequence[Identifier]) -> Identifier | None:
+    """Return the identifier to count people by; None if people have one row each.
+
+    Among those of ``several_rows``, it is one whose rows are alike in most quasi-identifiers: a
+    patient's are, and a physician's are not. Of several, the one known in most rows is chosen, and
+    then the one with the fewest values: a customer has several orders.
+    """
+    return min(
+        several_rows(known),
+        key=lambda one: (one.alike.each < ALIKE, -one.rows, one.values),
+        default=None,
+    )
+
+
+def values_of(marks: Marks) -> tuple[int, int]:
+    """Return in how many rows a column is not NULL, and how many different values these have.
+
+    marks: a hash of each value, uint64[n], 0 for NULL.
+    """
+    known = np.sort(marks[marks != 0])
+    return len(known), int((known[1:] != known[:-1]).sum()) + min(len(known), 1)
+
+
+def alike(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -> Alike:
+    """Return how alike rows with one value are; quasi: a number or hash of each quasi-identifier's
+    value in each row."""
+    chosen = marks != 0
+    step = len(marks) // SOME + 1
+    if step > 1:  # all rows of some values
+        chosen &= (marks >> np.uint64(33)) % np.uint64(step) == 0
+    who = marks[chosen]
+    pairs = _pairs(who)
+    if not pairs or not quasi:
+        return Alike()
+    together, shares = who, []
+    for values in quasi:
+        numbers = values[chosen].astype(np.int64, copy=False)
+        shares.append(_pairs(kernels.hashing.mix(who, numbers)) / pairs)
+        together = kernels.hashing.mix(together, numbers)
+    return Alike(float(np.mean(shares)), _pairs(together) / pairs)
+
+
+def _pairs(marks: Marks) -> int:
+    """Return how many pairs of rows have the same hash."""
+    often = np.unique(marks, return_counts=True)[1].astype(np.int64)
+    return int((often * (often - 1)).sum()) // 2
