@@ -2248,7 +2248,8 @@ def suggest_roles(
     'quasi' if the column alone singles out a row. The other columns are 'keep', the one that
     tells rows apart least first, as long as together they single out no row, as audit requires;
     the others are 'quasi'. The reason also says if texts are numbers, dates or times in another
-    notation, and the type to read them as.
+    notation, and the type to read them as, and counts the values with blanks around them, no-
+    break spaces and tabs among them: trim() removes them.
 
     data: the relation.
     Returns: a row per column: column_name, column_type (without the values of an ENUM), role

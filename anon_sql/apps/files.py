@@ -4,6 +4,7 @@ Names of files reach DuckDB as parameters only, so none of them is ever read as 
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -39,12 +40,18 @@ def in_database(source: Path) -> tuple[Path, str] | None:
 
 
 def read_table(
-    con: duckdb.DuckDBPyConnection, file: Path, name: str, view: str, called: tuple[str, str]
+    con: duckdb.DuckDBPyConnection,
+    file: Path,
+    name: str,
+    view: str,
+    called: tuple[str, str],
+    *,
+    trim: bool = False,
 ) -> None:
     """Make a view of a table of a database file, which is attached and never written.
 
     The view has the comments of the table, which declare roles. called: the function and the
-    argument that errors name.
+    argument that errors name. trim: whether blanks around texts are removed.
     """
     path = str(file.resolve())
     known = con.execute(
@@ -55,7 +62,8 @@ def read_table(
         if not known:
             con.execute(f"ATTACH {literal(path)} AS {quote(alias)} (READ_ONLY)")
         table = ".".join(map(quote, [alias, *split(name)]))
-        con.execute(f"CREATE VIEW {quote(view)} AS FROM {table}")
+        rows = con.sql(f"FROM {table}")
+        (trimmed(rows) if trim else rows).create_view(view)
         carry_comments(con, called[0], (alias, *split(name)), view)
     except duckdb.CatalogException:
         rule = Parameter(called[1]) + f" must be a table of '{file.name}'"
@@ -128,7 +136,7 @@ def read(
     written, if not as its extension says. called: the function and the argument that errors name.
     """
     if (stored := in_database(source)) is not None:
-        read_table(con, *stored, table, called)
+        read_table(con, *stored, table, called, trim=bool(dialect and dialect.trim))
         return {}
     name, ending = kind(source if source.is_dir() else named or source, called[0])
     if name == "csv":
@@ -137,9 +145,44 @@ def read(
         delimiter_named = stated.delimiter is not None or labels
         csv_source = CsvSource(source, _packed(ending), complete, delimiter_named, *called)
         return load(con, csv_source, table, labels=labels)
-    reader = "read_parquet(?, hive_partitioning := false)"
-    con.execute(f"CREATE TABLE {quote(table)} AS FROM {reader}", [parquet(source, called)])
+    rows = con.read_parquet(parquet(source, called), hive_partitioning=False)
+    (trimmed(rows) if dialect and dialect.trim else rows).create(table)
     return {}
+
+
+def trimmed(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Return a relation without the blanks around its texts."""
+    columns = dict(zip(rows.columns, map(str, rows.types), strict=True))
+    return rows.project(
+        ", ".join(
+            f"__anon_trimmed({quote(name)}::VARCHAR) AS {quote(name)}"
+            if kind == "VARCHAR" or kind.startswith("ENUM(")
+            else quote(name)
+            for name, kind in columns.items()
+        )
+    )
+
+
+def blanks(
+    con: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str]
+) -> tuple[dict[str, int], list[str]]:
+    """Return the number of texts with blanks around them, by column that has any.
+
+    Also returns the columns of which trimming merges values: they differ only in such blanks.
+    """
+    if not columns:
+        return {}, []
+    counts = ", ".join(f"count(*) FILTER (__anon_has_blanks({quote(name)}))" for name in columns)
+    (row,) = con.execute(f"SELECT {counts} FROM {quote(table)}").fetchall()
+    found = {name: count for name, count in zip(columns, row, strict=True) if count}
+    if not found:
+        return {}, []
+    same = ", ".join(
+        f"count(DISTINCT {x}) > count(DISTINCT __anon_trimmed({x}::VARCHAR))"
+        for x in map(quote, found)
+    )
+    (merged,) = con.execute(f"SELECT {same} FROM {quote(table)}").fetchall()
+    return found, [name for name, less in zip(found, merged, strict=True) if less]
 
 
 def parquet(source: Path, called: tuple[str, str]) -> list[str]:

@@ -36,7 +36,7 @@ _WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),
-    "header": bool,
+    **dict.fromkeys(("header", "trim"), bool),
     "null": list,
     **dict.fromkeys(("decimal", "thousands", "date_format", "timestamp_format"), (str, dict)),
 }
@@ -354,7 +354,13 @@ def _digest(path: str, changed: int, size: int) -> str:
 
 
 def relation(recipe: Recipe) -> str:
-    """Return the source as a relation of DuckDB: a file, or a table of an attached database."""
+    """Return the source as a relation of DuckDB: a file, or a table of an attached database.
+
+    Raises AnonError for a source whose texts must be trimmed, which DuckDB reads as they are.
+    """
+    if recipe.source.get("trim"):
+        rule = "[source] must have no trim for DuckDB to read it"
+        raise AnonError("recipe", rule, "trim = true", "anon-sql release RECIPE OUT removes blanks")
     if recipe.table is None:
         return str(recipe.file)
     return f"{quote(recipe.file.stem)}.{recipe.table}"

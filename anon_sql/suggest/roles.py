@@ -35,6 +35,7 @@ NEARLY = 0.9  # share of distinct values from which on codes identify rows
 SMALLEST = 20  # values below which nearly all may differ by chance
 FEW = 5  # most values of what is no identifier although its name says so, such as a flag
 EACH = 20  # rows that each of so few values must have
+BLANKS = "blanks around the values"  # what a reason says of them
 FREE_TEXT = 4  # mean number of words from which on a text is free text
 _INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,0\)")
 
@@ -45,7 +46,7 @@ class Shape:
 
     rows: of the table. nulls: how many of them are NULL. sample: values as text, of text and
     integers. consecutive: whether the values are as many whole numbers as lie between the least and
-    the greatest.
+    the greatest. blanks: texts with blanks around them.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Shape:
     counts: Counts
     sample: list[str]
     consecutive: bool = False
+    blanks: int = 0
 
     @property
     def known(self) -> int:
@@ -236,10 +238,16 @@ SUGGESTION = pa.struct(
 
 
 def shape_of(
-    name: str, sql_type: str, marks: Marks, nulls: int, sample: list[str], consecutive: bool
+    name: str,
+    sql_type: str,
+    marks: Marks,
+    nulls: int,
+    sample: list[str],
+    consecutive: bool,
+    blanks: int,
 ) -> Shape:
     """Return a column as the rules see it; marks: a hash of each value, uint64[n]."""
-    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), sample, consecutive)
+    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), sample, consecutive, blanks)
 
 
 def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
@@ -264,7 +272,8 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
                 "role": one.role,
                 "reason": one.reason
                 + _notation(shape.written)
-                + (_several(shape) if shape.name == entity else ""),
+                + (_several(shape) if shape.name == entity else "")
+                + _blanks(shape, one.role),
                 "distinct_values": shape.values,
                 "null_share": shape.nulls / rows if rows else None,
                 "unique_share": shape.unique_share if rows else None,
@@ -288,6 +297,14 @@ def _notation(written: Recognized | None) -> str:
 def _several(shape: Shape) -> str:
     """Return what follows for a column whose values have several rows."""
     return f"; {shape.values:,} values in {shape.known:,} rows: name it as entity"
+
+
+def _blanks(shape: Shape, role: str) -> str:
+    """Return what to add to the reason of a column that is released, if its texts have blanks."""
+    if role == "identifier" or not shape.blanks:
+        return ""
+    rows = "1 row" if shape.blanks == 1 else f"{shape.blanks:,} rows"
+    return f"; {BLANKS} of {rows}"
 
 
 def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) -> list[Suggested]:

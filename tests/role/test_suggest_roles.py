@@ -181,6 +181,18 @@ def test_counts_equal_plain_counting(con):
     holds()
 
 
+def test_blanks_around_values_are_counted(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT ['Bonn', ' Bonn', 'Ulm' || chr(160), chr(9) || 'Ulm'][1 + i % 4] "
+        "AS city, 'x ' || i AS name, 'a b' AS fine, i % 4 AS n, NULL::VARCHAR AS none, "
+        "['a ', 'b'][1 + i % 2]::ENUM('a ', 'b') AS kind FROM range(40) AS r(i)"
+    )
+    found = suggested(con)
+    assert found["city"]["reason"].endswith("; blanks around the values of 30 rows")
+    assert found["kind"]["reason"].endswith("; blanks around the values of 20 rows")
+    assert not any("blanks" in found[name]["reason"] for name in ("name", "fine", "n", "none"))
+
+
 def test_the_only_column_adds_what_it_singles_out(con):
     con.execute("CREATE TABLE t AS SELECT unnest([1, 1, 2, NULL]) AS age")
     assert suggested(con)["age"]["unique_share"] == 0.5

@@ -23,6 +23,7 @@ from anon_sql.apps.cli.output import (
     read_source,
     say_manifest,
     split,
+    warning_of_blanks,
 )
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.cli.series import entering, recover, released_in, say_series
@@ -52,6 +53,7 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
         list(said.get("null", [])),
         said.get("encoding", UTF_8),
         notations.of_recipe(function, said),
+        said.get("trim", False),
     )
 
 
@@ -67,7 +69,8 @@ def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[
         noticed = read_source(con, recipe.file, "raw", dialect_of(function, recipe), None)
     else:
         called = function, "the source of the recipe"
-        files.read_table(con, recipe.file, recipe.table, "raw", called)
+        trim = bool(recipe.source.get("trim"))
+        files.read_table(con, recipe.file, recipe.table, "raw", called, trim=trim)
     recipes.require_schema(function, recipe, types_of_raw(con))
     if recipe.hierarchies:
         paths = [str(path) for path in recipe.hierarchies.values()]
@@ -218,6 +221,9 @@ def release(
         level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
         console.say(f"{out}: {recipe.method}, k = {of.required['k']}, by {path}; verdict {level}")
         say_series(con, state)
+        trimmed = bool(recipe.source.get("trim"))
+        if left := warning_of_blanks(con, "write trim = true into [source]", trimmed):
+            console.warn(left)
         say_manifest(output.manifest, made)
 
     with anon_sql.connect() as con, ExitStack() as stack:

@@ -165,6 +165,10 @@ _DIALECT = [
         *("timestamp_format", list[str], [], "--timestamp-format"),
         "How dates with times are written, such as '%d.%m.%Y %H:%M'; COLUMN=… for one column.",
     ),
+    _csv(
+        *("trim", bool, False, "--trim"),
+        "Remove blanks around texts, also of other files and of tables.",
+    ),
 ]
 
 

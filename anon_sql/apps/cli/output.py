@@ -15,7 +15,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, Option, Words, did_you_mean
+from anon_sql.errors import AnonError, Option, Words, did_you_mean, listed
 from anon_sql.hosts.files import atomic_file, atomic_folder, remove_temporary, stored, write_files
 from anon_sql.hosts.frames.named import released_by_name
 from anon_sql.hosts.parquet import ArrowRows, write_parquet
@@ -59,7 +59,8 @@ def read_source(
     if files.in_database(source) or files.kind(source)[0] != "parquet":
         return files.read(con, source, table, dialect=written_as)
     patterns = files.parquet(source, ("release", "IN"))
-    con.read_parquet(patterns, hive_partitioning=False).create_view(table)
+    rows = con.read_parquet(patterns, hive_partitioning=False)
+    (files.trimmed(rows) if written_as.trim else rows).create_view(table)
     return {}
 
 
@@ -183,6 +184,21 @@ class Output:
             if made and entering:
                 entering.enter(made, unnamed)
         return made
+
+
+def warning_of_blanks(con: duckdb.DuckDBPyConnection, remedy: str, trimmed: bool) -> str | None:
+    """Return a warning of blanks around texts of ``raw`` in columns that are released, if any."""
+    if trimmed:
+        return None
+    released = {fold(name) for name in con.table("released").columns}
+    columns = [name for name in con.table("raw").columns if fold(name) in released]
+    found, _ = files.blanks(con, "raw", columns)
+    if not found:
+        return None
+    count = sum(found.values())
+    return (
+        f"{count:,} values of {listed([*found])} have blanks around them; {remedy} to remove them"
+    )
 
 
 _ALWAYS = ("k", "suppressed", "seed")  # constraints that a manifest states with their defaults

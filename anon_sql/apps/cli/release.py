@@ -38,6 +38,7 @@ from anon_sql.apps.cli.output import (
     read_source,
     say_manifest,
     split,
+    warning_of_blanks,
 )
 from anon_sql.apps.cli.parameters import flag, of_releases, with_parameters
 from anon_sql.apps.cli.people import require_people
@@ -62,7 +63,7 @@ STOPPED = "release: stopped on request; nothing was written"
 
 _LARGE = "Large tables"
 _LINKED = "Tables that belong together"
-_WRITTEN = ["--delimiter, --quote, --header or --null"]
+_WRITTEN = ["--delimiter, --quote, --header, --null, --encoding or --trim"]
 
 
 @with_parameters(of_releases)
@@ -295,7 +296,11 @@ def release(
             console.say(f"{out}: {name}, k = {required['k']}, from {source}")
             console.show_measures({n: v for n, v in measured.items() if n != "rows" or not state})
             say_series(con, state, together)
-            _warn(noticed, roles["qids"], (singled_out, *again))
+            _warn(
+                noticed,
+                roles["qids"],
+                (singled_out, warning_of_blanks(con, "pass --trim", written_as.trim), *again),
+            )
             if made and with_manifest:
                 say_manifest(output.manifest, made)
 

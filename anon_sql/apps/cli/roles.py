@@ -28,6 +28,7 @@ from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import atomic_file, digest
+from anon_sql.suggest.roles import BLANKS
 
 NAME = "roles"
 HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
@@ -105,12 +106,20 @@ def roles(
             files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
             proposed = _proposed(con, source, written_as)
             reading = replace(written_as, notations=(*written_as.notations, *proposed))
-            if recipe is not None and proposed:
-                con.execute("DROP TABLE raw")
+            merged = files.blanks(con, "raw", con.table("raw").columns)[1] if recipe else []
+            if merged:  # trimmed texts are fewer values, which also decide roles
+                reading = replace(reading, trim=True)
+            if recipe is not None and reading != written_as:
+                con.execute(f"DROP {'VIEW' if files.in_database(source) else 'TABLE'} raw")
                 files.read(con, source, "raw", dialect=reading, called=(NAME, "FILE"))
             found = suggestions(con, NAME)
             if recipe is not None:
                 lines = _write_recipe(con, source, recipe, found, reading)
+                if merged:
+                    console.say(
+                        f"trim = true in [source] removes the blanks around values of "
+                        f"{listed(merged)}, some of which differ in blanks alone"
+                    )
             elif sql:
                 lines = _comments(found, names)
             elif dbt:
@@ -120,9 +129,11 @@ def roles(
                 said = " ".join(
                     f"{option} {quoted(value)}" for option, value in as_options(proposed)
                 )
+                with_blanks = any(BLANKS in each["reason"] for each in found)
                 lines = iter(
                     ["These are suggestions: check each one before you declare it."]
                     + [f"To read numbers and dates as such, pass {said}"] * bool(proposed)
+                    + ["--trim removes the blanks around values."] * with_blanks
                 )
             for line in lines:  # names are printed as they are, but cannot drive a terminal
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
@@ -210,10 +221,11 @@ def first_recipe(
     file, table = files.in_database(source) or (source, None)
     relative = os.path.relpath(file.absolute(), folder)
     schema = {"schema_sha256": recipes.schema_sha256(types)}
+    trim = {"trim": True} if written_as.trim else {}
     stated = (
         {"file": relative, **schema, "sha256": digest(source), **as_written(written_as)}
         if table is None
-        else {"database": relative, "table": table, **schema}
+        else {"database": relative, "table": table, **schema, **trim}
     )
     by_role = {
         role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
@@ -233,7 +245,7 @@ def first_recipe(
 def as_written(dialect: Dialect) -> dict[str, Any]:
     """Return how a CSV file is written, as far as that is not the default."""
     default = Dialect()
-    names = ("delimiter", "quote", "header", "encoding")
+    names = ("delimiter", "quote", "header", "encoding", "trim")
     said = {name: getattr(dialect, name) for name in names}
     changed = {name: value for name, value in said.items() if value != getattr(default, name)}
     nulls = [text for text in dialect.nulls if text]

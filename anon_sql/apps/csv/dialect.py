@@ -30,7 +30,8 @@ class Dialect:
     line is the header; None requires that it looks like one. nulls: the texts that are NULL, ''
     first. encoding: a codec of Python's.
     notations: how numbers, dates and times are written, each a parameter, a column or None for the
-    file, and its value.
+    file, and its value. trim: whether blanks around texts are removed, also of a source that is not
+    CSV.
     """
 
     delimiter: str | None = None
@@ -39,6 +40,7 @@ class Dialect:
     nulls: tuple[str, ...] = ("",)
     encoding: str = UTF_8
     notations: tuple[tuple[str, str | None, str], ...] = ()
+    trim: bool = False
 
     def named(self, delimiter: str) -> "Dialect":
         """Return the dialect with this delimiter if it has none."""
@@ -73,6 +75,7 @@ def dialect(
     nulls: list[str],
     encoding: str = UTF_8,
     notations: tuple[tuple[str, str | None, str], ...] = (),
+    trim: bool = False,
 ) -> Dialect:
     """Return the dialect that options describe. Raises AnonError for one that cannot be."""
     if delimiter is not None:
@@ -96,6 +99,7 @@ def dialect(
         ("", *dict.fromkeys(filter(None, nulls))),
         _codec(function, encoding),
         notations,
+        trim,
     )
 
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from anon_sql.apps.csv import dialect, notations
-from anon_sql.apps.csv.dialect import CsvSource
+from anon_sql.apps.csv.dialect import CsvSource, Dialect
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import Option, Words, listed
@@ -256,7 +256,7 @@ def load(
                 raise source.error("be readable", "a row of more than 2 GiB") from None
     try:
         if not labels:
-            _without_nulls(con, source.dialect.nulls, len(names))
+            _clean(con, source.dialect, len(names))
         count = con.execute(f"SELECT count(*) FROM {quote(_TEXTS)}").fetchall()
         if count != [(rows,)]:
             hint = "nothing was read; please report this"
@@ -276,15 +276,21 @@ def load(
         con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
 
 
-def _without_nulls(con: duckdb.DuckDBPyConnection, nulls: Sequence[str], columns: int) -> None:
-    """Make texts that are NULL but for blanks around them NULL too."""
-    said = [text.strip() for text in nulls if text.strip()]
-    if said:
-        kept = ", ".join(f"if(trim(f{at}) IN $said, NULL, f{at}) AS f{at}" for at in range(columns))
-        con.execute(
-            f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS SELECT {kept} FROM {quote(_TEXTS)}",
-            {"said": said},
-        )
+def _clean(con: duckdb.DuckDBPyConnection, written_as: Dialect, columns: int) -> None:
+    """Make texts that are NULL but for blanks around them NULL too, and trim texts if asked to."""
+    said = [text.strip() for text in written_as.nulls if text.strip()]
+    if not said and not written_as.trim:
+        return
+    names = [f"f{at}" for at in range(columns)]
+    kept = [f"nullif(__anon_trimmed({name}), '')" for name in names] if written_as.trim else names
+    known = ", ".join(
+        f"if(trim({text}) IN $said, NULL, {text}) AS {name}"
+        for text, name in zip(kept, names, strict=True)
+    )
+    con.execute(
+        f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS SELECT {known} FROM {quote(_TEXTS)}",
+        {"said": said},
+    )
 
 
 def _nearly_typed(

@@ -223,6 +223,8 @@ def _dialect(written_as: Dialect) -> Iterator[str]:
             yield f"--{name} {shlex.quote(getattr(written_as, name))}"
     if written_as.header != Dialect().header:
         yield "--header" if written_as.header else "--no-header"
+    if written_as.trim:
+        yield "--trim"
     for text in filter(None, written_as.nulls):
         yield f"--null {shlex.quote(text)}"
     for option, value in notations.as_options(written_as.notations):

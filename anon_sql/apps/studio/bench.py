@@ -38,7 +38,7 @@ from anon_sql.hosts.recipes import Recipe
 NAME = "studio"
 PAGE = 20  # rows that are shown at a time
 MASK = "•••"
-DIALECT = ("delimiter", "quote", "header", "null")  # keys of a recipe's source
+DIALECT = ("delimiter", "quote", "header", "null", "encoding", "trim")  # keys of a recipe's source
 _BYTES = 8  # of a value in memory, at least
 _LOOKED_AT = 100_000  # rows whose roles are suggested, of a table that is too large for all
 _CELL = 64  # bytes of a value whose role is suggested

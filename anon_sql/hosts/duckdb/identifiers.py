@@ -41,7 +41,8 @@ def shape_in(name: str, kind: str, view: Any) -> Shape:
     nulls, sample = first(view.field("nulls")), first(view.field("sample"))
     texts = [text for text in sample or [] if text is not None]
     consecutive = bool(first(view.field("consecutive")))
-    return shape_of(name, kind, marks_in(view.field("marks")), nulls, texts, consecutive)
+    marks, blanks = marks_in(view.field("marks")), first(view.field("blanks"))
+    return shape_of(name, kind, marks, nulls, texts, consecutive, blanks)
 
 
 def marks_in(lists: Any) -> Marks:
