@@ -1,22 +1,48 @@
 """Find what a column name says, by the words in ``column_words.csv``.
 
 The file has a row per term: its language, the role that it suggests, what it means, and its
-strength. A term of strength ``part`` (``id``, ``name``) counts where no other word of the name is
-known: ``city_name`` is a city, but ``name`` a name. One of strength ``always`` counts whatever the
-values are: a ``patient_id`` of three values names three patients. A ``*`` stands for any letters.
+strength. The strengths are:
+
+- ``always`` counts whatever the values are: a ``patient_id`` of three values names three patients.
+- ``full`` counts unless the column has few values, such as a flag.
+- ``part`` counts where no other word of the name is known: ``city_name`` is a city, but ``name`` a
+  name.
+- ``kind`` is a part that also ends a name: ``phone_type`` is not a phone number.
+- ``measure`` is a kind that says a quantity, so that values that all differ are not a code.
+
+In a term, ``*`` stands for any letters, ``a|b`` for either word, and ``#`` for a word that says a
+number or key, in any language. The two words of a term may stand in either order, because
+languages differ. Articles and words such as ``of`` do not count, nor in names.
 """
 
 import csv
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
+from itertools import product
 
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 _ORDER = {"identifier": 0, "sensitive": 1, "quasi": 2, "keep": 3}
+_SKIPPED = frozenset(
+    "a and of the to de du des d la le les l et el los las del della dello dei delle di da do der "
+    "die das den dem und von vom zu zur het een".split()
+)
+_AFTER = "no nr nbr num number"  # before a noun they count in English: number of patients
+_NUMBERS = frozenset(
+    f"{_AFTER} id ids identifier ident numero nummer nro pk sk uid uuid guid key ref reference "
+    "referenz referencia riferimento clave cle chiave schluessel schlussel kennung kennziffer "
+    "identifiant identificador identificativo".split()
+)
+_CODES = frozenset("code cd codigo codice cod".split())
+_LABELS = _NUMBERS | _CODES | frozenset("name nm desc description label text libelle".split())
+_COUNTS = frozenset("number no num nb n nbr anzahl count".split())
+_DATES = ("an event others know", "age or birth")
+_QUANTITIES = ("income or wealth", "appearance", "age or birth", "working hours")
+_SHORTEST = 8  # letters from which on a word may be several that run together
 
 
 @dataclass(frozen=True)
@@ -29,14 +55,29 @@ class Meaning:
 
     @property
     def part(self) -> bool:
-        return self.strength == "part"
+        return self.strength in ("part", "kind", "measure")
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Match:
     first: int
     last: int
     meaning: Meaning
+
+
+@dataclass(frozen=True)
+class _Terms:
+    """The terms of the file: exact ones by their letters, patterns, and words of exact ones.
+
+    last and first: words of kinds that end a name, and, in Romance languages, that begin one.
+    """
+
+    exact: dict[str, Meaning] = field(default_factory=dict)
+    patterns: list[tuple[str, Meaning]] = field(default_factory=list)
+    measures: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+    last: set[str] = field(default_factory=set)
+    first: set[str] = field(default_factory=set)
 
 
 def parts(name: str) -> list[str]:
@@ -46,23 +87,34 @@ def parts(name: str) -> list[str]:
     return [part.lower() for part in _PARTS.findall(letters)]
 
 
+@cache
 def meaning(name: str) -> Meaning | None:
     """Return what a column name says, or None.
 
     Of terms within terms the longest counts (``date of birth``); of the others those that are not
-    only a part, and of these identifiers first, then sensitive columns. Of parts a kind or thing
-    counts first: ``type_id`` is no number of a person.
+    only a part, and of these identifiers first, then dates, then sensitive columns. Of parts a kind
+    or thing counts first: ``type_id`` is no number of a person.
     """
-    words = parts(name)
-    found = list(_matches(words))
-    alone = [one for one in found if not any(_within(one, other) for other in found)]
+    words = _words(name)
+    matches = list(_matches(words))
+    alone = [one for one in matches if not any(_within(one, other) for other in matches)]
     if not alone:
         return None
     said = min(
         (one.meaning for one in alone),
-        key=lambda m: (m.part, m.part and m.role != "keep", _ORDER[m.role]),
+        key=lambda m: (
+            m.part,
+            m.part and m.role != "keep",
+            m.role != "identifier" and (m.part or m.says not in _DATES),
+            _ORDER[m.role],
+        ),
     )
-    return replace(said, strength="always") if said.part and len(words) == 1 else said
+    counted = said.part and words[0] in _COUNTS
+    if said.role == "identifier" and len(words) > 1 and (counted or _is_kind(words)):
+        return Meaning("keep", "a kind or thing", "kind")
+    if said.part and len(words) == 1 and said.role == "identifier":
+        return replace(said, strength="always")
+    return said
 
 
 _PEOPLE = (  # how words begin that mean a person
@@ -92,7 +144,68 @@ def names_people(name: str) -> bool:
     return any(word.startswith(_PEOPLE) for word in parts(name))
 
 
-def _within(one: _Found, other: _Found) -> bool:
+def is_quantity(name: str) -> bool:
+    """Return whether a name says a quantity, such as an amount, and not a number or key."""
+    words = _words(name)
+    if not words or is_number_or_key(name):
+        return False
+    said = meaning(name)
+    return (
+        (said is not None and said.says in _QUANTITIES)
+        or any(_is_measure(word) for word in words)
+        or (len(words) > 1 and words[0] in _COUNTS)
+    )
+
+
+def is_number_or_key(name: str) -> bool:
+    """Return whether a name says the number, key or code of something."""
+    words = _words(name)
+    return bool(words) and (
+        words[-1] in _NUMBERS | _CODES or words[0] in (_NUMBERS | _CODES) - _COUNTS
+    )
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name, those that run together apart, without articles."""
+    words = [word for part in parts(name) for word in _apart(part)]
+    return [word for word in words if word not in _SKIPPED] or words
+
+
+@cache
+def _apart(word: str) -> tuple[str, ...]:
+    """Return the known words that a word consists of (``customeremail``), or the word."""
+    terms = _terms()
+    if len(word) < _SHORTEST or word in terms.words or _meanings_of(word):
+        return (word,)
+    best: list[tuple[str, ...] | None] = [(), *(None for _ in word)]
+    for end in range(1, len(word) + 1):
+        for start in range(end):
+            piece, before = word[start:end], best[start]
+            inner = start and (piece in _NUMBERS if end == len(word) else piece in _SKIPPED)
+            if before is not None and (inner or piece in terms.words):
+                shorter = best[end]
+                if shorter is None or len(before) + 1 < len(shorter):
+                    best[end] = (*before, piece)
+    return best[-1] or (word,)
+
+
+def _is_kind(words: list[str]) -> bool:
+    """Return whether a name is about a kind or measure of something: ``phone_type_id``."""
+    terms = _terms()
+    shorter = list(words)
+    while len(shorter) > 1 and shorter[-1] in _LABELS:
+        shorter.pop()
+    return words[0] in terms.first or (
+        len(shorter) > 1 and (shorter[-1] in terms.last or _is_measure(shorter[-1]))
+    )
+
+
+def _is_measure(word: str) -> bool:
+    measures = _terms().measures
+    return word in measures or any("*" in one and fnmatchcase(word, one) for one in measures)
+
+
+def _within(one: _Match, other: _Match) -> bool:
     """Return whether a match lies within a longer one."""
     return (
         other.first <= one.first
@@ -101,31 +214,62 @@ def _within(one: _Found, other: _Found) -> bool:
     )
 
 
-def _matches(words: list[str]) -> Iterator[_Found]:
+def _matches(words: list[str]) -> Iterator[_Match]:
     """Return the terms that some consecutive words of a name, written together, are."""
-    exact, patterns = _terms()
+    exact = _terms().exact
     for first in range(len(words)):
         for last in range(first, len(words)):
             text = "".join(words[first : last + 1])
-            if text in exact:
-                yield _Found(first, last, exact[text])
-            elif first == last:
-                for pattern, said in patterns:
-                    if fnmatchcase(text, pattern):
-                        yield _Found(first, last, said)
+            if first == last:
+                for said in _meanings_of(text):
+                    yield _Match(first, last, said)
+            elif text in exact:
+                yield _Match(first, last, exact[text])
+
+
+def _meanings_of(word: str) -> list[Meaning]:
+    """Return what a word says: as a term, or by the patterns that it has."""
+    terms = _terms()
+    if word in terms.exact:
+        return [terms.exact[word]]
+    return [said for pattern, said in terms.patterns if fnmatchcase(word, pattern)]
+
+
+def spellings(term: str) -> Iterator[tuple[str, ...]]:
+    """Return the words of each spelling of a term, articles apart."""
+    choices = [
+        sorted(_NUMBERS) if word == "#" else word.split("|")
+        for word in term.split()
+        if word not in _SKIPPED
+    ]
+    for words in product(*choices):
+        yield words
+        turned = words[::-1]
+        if len(words) == 2 and turned[0] not in _AFTER.split():
+            yield turned
 
 
 @cache
-def _terms() -> tuple[dict[str, Meaning], list[tuple[str, Meaning]]]:
-    """Return the terms without ``*`` by their letters, and those with it."""
-    exact: dict[str, Meaning] = {}
-    patterns: list[tuple[str, Meaning]] = []
+def _terms() -> _Terms:
+    """Return the terms of the file."""
+    terms = _Terms()
     text = (files("anon_sql.suggest") / "column_words.csv").read_text("utf-8")
+    weak: dict[str, Meaning] = {}
     for row in csv.DictReader(text.splitlines()):
-        letters = row["term"].replace(" ", "")
         said = Meaning(row["role"], row["meaning"], row["strength"])
-        if "*" in letters:
-            patterns.append((letters, said))
-        else:
-            exact[letters] = said
-    return exact, patterns
+        for words in spellings(row["term"]):
+            letters = "".join(words)
+            if said.strength == "measure":
+                terms.measures.add(letters)
+            elif said.strength == "kind":
+                terms.last.add(letters)
+                if row["language"] not in ("en", "de"):
+                    terms.first.add(letters)
+            if "*" in letters:
+                terms.patterns.append((letters, said))
+            else:
+                (weak if said.strength == "measure" else terms.exact).setdefault(letters, said)
+                terms.words.update(word for word in words if len(word) > 2)
+    for letters, said in weak.items():
+        terms.exact.setdefault(letters, said)
+    return terms

@@ -1,12 +1,12 @@
 """Suggest a role for every column of a table, with the reason in words.
 
 The rules are this project's own: what the values look like (``patterns``), what the name says
-(``names``), and how many values differ. Columns that no rule applies to are kept, the one that
-tells rows apart least first, as long as they single out no more rows together than ``audit``
-allows; the others become quasi-identifiers. The reasons contain counts and no value.
+(``names``), how many values differ, and whether they are measured (``kinds``). Columns that no rule
+applies to are kept, the one that tells rows apart least first, as long as they single out no more
+rows together than ``audit`` allows; the others become quasi-identifiers. The reasons contain counts
+and no value.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +27,20 @@ from anon_sql.measures.person_keys import (
 )
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
-from anon_sql.suggest.names import Meaning, meaning, names_people
+from anon_sql.suggest.kinds import (
+    Kind,
+    is_integer,
+    kind_of_values,
+    spread_like_quantities,
+    whole_or_text,
+)
+from anon_sql.suggest.names import (
+    Meaning,
+    is_number_or_key,
+    is_quantity,
+    meaning,
+    names_people,
+)
 from anon_sql.suggest.patterns import mean_words, recognized
 from anon_sql.suggest.repeats import repeated
 
@@ -36,16 +49,17 @@ SMALLEST = 20  # values below which nearly all may differ by chance
 FEW = 5  # most values of what is no identifier although its name says so, such as a flag
 EACH = 20  # rows that each of so few values must have
 BLANKS = "blanks around the values"  # what a reason says of them
+DATED = ("age or birth", "a date", "an event others know")
+YEAR = 2100  # the greatest whole number that is a year
 FREE_TEXT = 4  # mean number of words from which on a text is free text
-_INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(\d+,0\)")
 
 
 @dataclass(frozen=True)
 class Shape:
     """A column as the rules see it.
 
-    rows: of the table. nulls: how many of them are NULL. sample: values as text, of text and
-    integers. consecutive: whether the values are as many whole numbers as lie between the least and
+    rows: of the table. nulls: how many of them are NULL. sample: values as text, of text and whole
+    numbers. consecutive: whether the values are as many whole numbers as lie between the least and
     the greatest. blanks: texts with blanks around them.
     """
 
@@ -94,13 +108,37 @@ class Shape:
     @cached_property
     def written(self) -> Recognized | None:
         """Return how texts, or whole numbers such as 20250131, write numbers, dates or times."""
-        codes = self.is_text or _INTEGER.fullmatch(self.sql_type)
-        return recognize(self.sample) if codes else None
+        return recognize(self.sample) if self.is_text or is_integer(self.sql_type) else None
+
+    @cached_property
+    def kind(self) -> Kind:
+        found = kind_of_values(self.sql_type, self.sample, self.written)
+        named = self.says is not None and self.says.says in DATED
+        if found is Kind.WHOLE_NUMBERS and named and max(map(int, self.sample), default=0) <= YEAR:
+            return Kind.DATES  # a year, day or age
+        return found
 
     @property
     def is_flag(self) -> bool:
         """Return whether a column has few values, which many rows have."""
-        return 0 < self.values <= FEW and self.known >= EACH * self.values
+        few = 0 < self.values <= FEW and self.known >= EACH * self.values
+        return few or self.sql_type == "BOOLEAN"
+
+    @property
+    def is_code(self) -> bool:
+        """Return whether nearly all values differ, and are neither dates nor measurements."""
+        if self.known < SMALLEST or self.values < NEARLY * self.known:
+            return False
+        if self.kind is Kind.CODES:
+            return True
+        return self.kind is Kind.WHOLE_NUMBERS and not self._is_measured
+
+    @property
+    def _is_measured(self) -> bool:
+        """Return whether whole numbers are quantities, by their name or how they are spread."""
+        if self.is_row_number or is_number_or_key(self.name):
+            return False
+        return is_quantity(self.name) or spread_like_quantities(self.sample)
 
 
 @dataclass(frozen=True)
@@ -142,16 +180,36 @@ def _by_sentences(shape: Shape) -> Suggested | None:
 
 def _by_name(shape: Shape) -> Suggested | None:
     says = shape.says
-    if says is None or says.role == "keep":
+    if says is None or says.role != "identifier":
         return None
-    if says.role == "identifier" and says.strength != "always" and shape.is_flag:
+    if says.strength != "always" and shape.is_flag:
         return Suggested("quasi", f"the name says {says.says}, but {_counted(shape.values)}")
-    alone = ""
-    if says.role == "sensitive":  # it is released as it is
-        if shape.is_row_number:
-            return Suggested("identifier", f"the name says {says.says}, but it numbers the rows")
-        alone = f"; alone it {shape.singles_out}" if shape.singles_out else ""
-    return Suggested(says.role, f"the name says {says.says}{alone}")
+    if says.says == "a name" and says.strength == "part" and not shape.is_text and shape.known:
+        return None  # French calls a number of things nombre, Spanish a name
+    return Suggested("identifier", f"the name says {says.says}")
+
+
+def _by_codes(shape: Shape) -> Suggested | None:
+    """Suggest identifier if the values number the rows, whatever the name says."""
+    says = f", although the name says {shape.says.says}" if shape.says else ""
+    if shape.is_row_number and shape.kind is not Kind.DATES:
+        return Suggested("identifier", f"it numbers the rows{says}")
+    if not shape.is_code:
+        return None
+    share = shape.values / shape.known
+    return Suggested("identifier", f"a code: {share:.0%} of its values are different{says}")
+
+
+def _by_other_names(shape: Shape) -> Suggested | None:
+    says = shape.says
+    if says is None or says.role not in ("quasi", "sensitive"):
+        return None
+    if says.role == "quasi":
+        return Suggested("quasi", f"the name says {says.says}")
+    if shape.kind is Kind.DATES:  # a sensitive column is released as it is
+        return Suggested("quasi", f"a date, and the name says {says.says}")
+    alone = f"; alone it {shape.singles_out}" if shape.singles_out else ""
+    return Suggested("sensitive", f"the name says {says.says}{alone}")
 
 
 def _counted(values: int) -> str:
@@ -159,16 +217,11 @@ def _counted(values: int) -> str:
 
 
 def _by_uniqueness(shape: Shape) -> Suggested | None:
-    codes = shape.is_text or _INTEGER.fullmatch(shape.sql_type)
-    if (
-        codes
-        and shape.written is None
-        and shape.known >= SMALLEST
-        and shape.values >= NEARLY * shape.known
-    ):
-        share = shape.values / shape.known
-        return Suggested("identifier", f"a code: {share:.0%} of its values are different")
-    return Suggested("quasi", f"alone {shape.singles_out}") if shape.singles_out else None
+    if shape.singles_out:
+        return Suggested("quasi", f"alone {shape.singles_out}")
+    if shape.kind is Kind.DATES and shape.values > 1:
+        return Suggested("quasi", "a date, which others may know")
+    return None
 
 
 RULES: tuple[Callable[[Shape], Suggested | None], ...] = (
@@ -176,6 +229,8 @@ RULES: tuple[Callable[[Shape], Suggested | None], ...] = (
     _by_type,
     _by_sentences,
     _by_name,
+    _by_codes,
+    _by_other_names,
     _by_uniqueness,
 )
 
@@ -247,7 +302,8 @@ def shape_of(
     blanks: int,
 ) -> Shape:
     """Return a column as the rules see it; marks: a hash of each value, uint64[n]."""
-    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), sample, consecutive, blanks)
+    texts = whole_or_text(sql_type, sample)
+    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), texts, consecutive, blanks)
 
 
 def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:

@@ -22,7 +22,7 @@ CREATE OR REPLACE MACRO __anon_has_blanks(x) AS CASE
 END;
 
 -- Return a column as hashes of its values, the number of its NULLs and of its texts with blanks
--- around them, whether it numbers rows, and a sample of texts and integers: those of the rows with
+-- around them, whether it numbers rows, and a sample of texts and numbers: those of the rows with
 -- the smallest hashes.
 CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
     marks := system.main.list(__anon_audit_mark(x)),
@@ -32,7 +32,7 @@ CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
     sample := system.main.list_transform(
         system.main.arg_min(x, __anon_row, 2000) FILTER (x IS NOT NULL),
         lambda __anon_v: CASE WHEN system.main.regexp_full_match(system.main.typeof(__anon_v),
-            '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|VARCHAR|JSON|ENUM\(.*\)')
+            '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|JSON|ENUM\(.*\)')
             THEN system.main."left"(__anon_v::VARCHAR, 200) END));
 CREATE OR REPLACE MACRO __anon_marked(x) AS system.main.list(__anon_audit_mark(x));
 

@@ -1,13 +1,15 @@
 -- A suggested role for every column, with the reason. No suggestion is applied automatically, and
 -- declared roles do not change the suggestions. The first rule that applies decides. 'identifier':
--- values that look like an e-mail address, IBAN or card number (both with their check digits),
--- UUID, IP address, web address or phone number, in a sample of 2000 values; types that cannot be
--- generalized; free text. Then what the name says, by words in several languages. Then 'identifier'
--- if nine in ten texts or whole numbers are different, and 'quasi' if the column alone singles out
--- a row. The other columns are 'keep', the one that tells rows apart least first, as long as
--- together they single out no row, as audit requires; the others are 'quasi'. The reason also says if
--- texts are numbers, dates or times in another notation, and the type to read them as, and counts the
--- values with blanks around them, no-break spaces and tabs among them: trim() removes them.
+-- values that look like an e-mail address, an official, account or device number (by check digits
+-- where there are any), an IP or web address, a picture or a phone number, in a sample of 2000
+-- values; types that cannot be generalized; free text. 'identifier' if the name says so, by words in
+-- several languages. 'identifier', whatever the name says, if nine in ten values are different and
+-- are texts or whole numbers, but not dates or measurements. Then what the name says. 'quasi' if the
+-- column alone singles out a row, or holds dates. The other columns are 'keep', the one that tells
+-- rows apart least first, as long as together they single out no row, as audit requires; the others
+-- are 'quasi'. The reason also says if texts are numbers, dates or times in another notation, and the
+-- type to read them as, and counts the values with blanks around them, no-break spaces and tabs among
+-- them: trim() removes them.
 --
 -- tbl: name of the relation.
 -- Returns: a row per column: column_name, column_type (without the values of an ENUM), role

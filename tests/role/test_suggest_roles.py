@@ -289,3 +289,66 @@ def test_a_table_that_does_not_fit_is_refused(con):
     con.execute("RESET memory_limit")
     assert message.startswith("suggest_roles: the table must fit into memory, ")
     assert "got 10,000,000 rows" in message
+
+
+def test_the_identifiers_of_safe_harbor(con):
+    """Each kind is dropped or generalized, although every value differs and some names say health."""
+    con.execute(
+        """CREATE TABLE t AS SELECT 'Person ' || i AS patient_name, i || ' Elm Lane' AS street,
+        '(617) 555-' || lpad((i * 37)::VARCHAR, 4, '0') AS phone, 'n' || i * 41 AS fax,
+        'p' || i || '@example.org' AS email, (100 + i) || '-45-' || (6000 + i) AS ssn,
+        'M' || (880000 + i * 3) AS mrn, 'HP' || (4400 + i * 7) AS health_plan_no,
+        9100 + i * 11 AS account_no, 'L' || (7200 + i * 13) AS license_no,
+        'B-' || (310 + i) || '-KX' AS vehicle_plate, 'SN' || (55000 + i * 17) AS device_serial,
+        'example.org/u/' || i AS url, '10.0.' || (i % 7) || '.' || (i * 3 % 250) AS ip,
+        md5('f' || i) AS fingerprint, 'img_' || i || '.jpg' AS photo,
+        DATE '1921-01-15' + (i * 491)::INTEGER AS birth_date,
+        DATE '2023-01-02' + (i * 5)::INTEGER AS admission_date,
+        CASE WHEN i % 9 = 0 THEN DATE '2024-02-01' + i::INTEGER END AS death_date,
+        DATE '2023-01-02' + (i % 3)::INTEGER AS diagnosis_date,
+        ['03601', '02139', '02116'][1 + i % 3] AS zip, ['Acworth', 'Boston'][1 + i % 2] AS city,
+        ['flu', 'asthma', 'gout'][1 + i % 3] AS diagnosis FROM range(60) AS r(i)"""
+    )
+    roles = {name: row["role"] for name, row in suggested(con).items()}
+    quasi = "birth_date admission_date death_date diagnosis_date zip city".split()
+    assert [name for name in quasi if roles[name] != "quasi"] == []
+    assert roles["diagnosis"] == "sensitive"
+    others = {role for name, role in roles.items() if name not in (*quasi, "diagnosis")}
+    assert others == {"identifier"}
+
+
+CODES = {
+    "disease": "'D' || i * 7",  # texts, whatever the name says
+    "city": "'c' || i",
+    "religion": "md5(i::VARCHAR)",
+    "diag_x": "4400 + i * 7",  # whole numbers that are assigned
+    "x": "10000 + (hash(i) >> 20)::BIGINT % 80000",
+    "as_double": "CASE WHEN i > 3 THEN (4400 + i * 7)::DOUBLE END",
+    "income_no": "900 + i * i",
+}
+MEASURES = {
+    "income": "900 + i * i",
+    "umsatz": "900 + i * 7",
+    "y": "20000 + floor(exp(5 + 7.0 * i / 400))::INTEGER",  # thins out
+    "z": "i * 1.25::DOUBLE",
+    "weight": "'7' || i || ',5 kg'",
+    "d": "strftime(DATE '1950-01-01' + (i * 31)::INTEGER, '%d.%m.%Y')",
+    "day": "strftime(DATE '1950-01-01' + (i * 31)::INTEGER, '%Y%m%d')::INTEGER",
+    "birth_year": "1600 + i",
+}
+
+
+def test_what_differs_in_every_row_is_an_identifier_unless_measured_or_a_date(con):
+    listed = ", ".join(f"{value} AS {name}" for name, value in {**CODES, **MEASURES}.items())
+    con.execute(f"CREATE TABLE t AS SELECT {listed} FROM range(400) AS r(i)")
+    roles = {name: row["role"] for name, row in suggested(con).items()}
+    assert [name for name in CODES if roles[name] != "identifier"] == []
+    assert [name for name in MEASURES if roles[name] == "identifier"] == []
+
+
+def test_flags_and_categories_are_not_identifiers(con):
+    con.execute(
+        """CREATE TABLE t AS SELECT i % 2 = 0 AS email, i % 7 AS phone_type, i % 4 AS product_id,
+        i % 6 AS number_of_patients, i % 3 = 0 AS has_address FROM range(90) AS r(i)"""
+    )
+    assert "identifier" not in {row["role"] for row in suggested(con).values()}
