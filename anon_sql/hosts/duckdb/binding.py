@@ -200,7 +200,10 @@ def is_alone(scopes: Any, seconds: Any, unnamed: Any) -> pa.Array:
     elsewhere. Without these, a release needs a table whose comments declare them, so the names are
     columns where there is no such table; else, if they are its columns and not relations.
     """
-    return pa.array([_is_alone(scope_in(scopes), first(seconds), first(unnamed))], pa.bool_())
+    if not len(unnamed):
+        return pa.array([], pa.bool_())
+    alone = _is_alone(scope_in(scopes), first(seconds), first(unnamed))
+    return pa.array([alone] * len(unnamed), pa.bool_())
 
 
 def _is_alone(scope: Mapping[str, Any], names: Any, unnamed: bool) -> bool:
