@@ -159,6 +159,7 @@ def levels_of(con, tables: str, table: str = "t") -> tuple:
     ).fetchall()[0]
 
 
+@pytest.mark.oldest
 @pytest.mark.parametrize(
     "tables", ["'t', 's'", "'t', ['s']", "'t', sensitive := 's'", "'t', 't', 's'", "'T', 'S'"]
 )
@@ -237,3 +238,69 @@ def test_frames_are_measured_as_they_are(checked):
     assert anon_sql.frames.risk(frame, qids=qids)["prosecutor"].to_pylist() == [1 / 3]
     with pytest.raises(anon_sql.AnonError, match="released must be the path"):
         anon_sql.l_diversity(frame, "nothing", qids=qids)
+
+
+CALLS = {
+    "k": "SELECT k_anonymity({0}, {1})",
+    "l": "SELECT l_diversity({0}, 's', {1})",
+    "beta": "SELECT beta_likeness({0}, 's', {1})",
+    "delta": "SELECT delta_disclosure({0}, 's', {1})",
+    "dm": "SELECT dm({0}, {1}), dm_star({0}, {1}), cavg({0}, {1}), gcp({0}, {1}), iloss({0}, {1})",
+    "suppression": "SELECT suppression_rate({0}, {1})",
+    "attribute_loss": "FROM attribute_loss({0}, {1})",
+    "classes": "SELECT size, ncp, distinct_s FROM equivalence_classes({0}, sensitive := 's', {1})",
+    "risk": "FROM risk({0}, {1})",
+    "population": "FROM risk({0}, population := '{2}', {1})",
+    "homogeneity": "FROM attack_homogeneity({0}, sensitive := 's', {1})",
+    "background": "FROM attack_background({0}, sensitive := 's', {1})",
+    "inference": "FROM attack_inference({0}, sensitive := 's', {1})",
+    "linking": "FROM attack_linking({0}, sensitive := 's', {1})",
+    "skewness": "FROM attack_skewness({0}, sensitive := 's', {1})",
+    "composition": "FROM composition('{2}', ['{3}'], sensitive := 's', {1})",
+    "query": "SELECT * EXCLUDE (query) FROM query_error({0}, "
+    "['SELECT count(*) FROM {2} WHERE x = ''{4}'' AND y < 3'], {1})",
+    "classification": "SELECT count(DISTINCT accuracy) FROM classification({0}, 's', {1})",
+    "audit": "SELECT * EXCLUDE (example) FROM audit({0}, k := 2, l := 1, t := 1, sensitive := 's', {1})",
+}
+
+
+@pytest.fixture(scope="module")
+def renamed():
+    """A table of hostile texts and its copy, and the same with harmless texts."""
+    values = sorted((text for text in HOSTILE if text), key=str.encode)
+    with anon_sql.connect() as con:
+        for kind in ("hostile", "harmless"):
+            con.execute(f"CREATE TABLE {kind} (x VARCHAR, y INTEGER, s VARCHAR)")
+            rows = [
+                [text if kind == "hostile" else f"v{at:02}", y % 4, "ab"[(at + y) % 2]]
+                for at, text in enumerate(values)
+                for y in range(2 + at % 3)
+            ]
+            insert(con, kind, rows)
+            con.execute(
+                f"CREATE TABLE {kind}_copy AS SELECT * REPLACE (y::VARCHAR AS y) FROM {kind}"
+            )
+        yield con, values
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_hostile_texts_are_measured_as_harmless_ones_are(renamed, name):
+    con, values = renamed
+    at = values.index("Washington, D.C.")
+    found = []
+    for kind, text in (("hostile", values[at]), ("harmless", f"v{at:02}")):
+        pair = f"'{kind}', '{kind}_copy'"
+        sql = CALLS[name].format(pair, "qids := ['x', 'y']", kind, f"{kind}_copy", text)
+        rows = con.execute(sql).fetchall()
+        found.append(sorted(str(row).replace(kind, "table") for row in rows))
+    assert found[0] == found[1]
+
+
+def test_a_release_that_lacks_the_rows_of_such_a_text_is_not_called_swapped(con):
+    con.execute("CREATE TABLE t AS SELECT unnest(['{x}', '*', 'a', 'a', 'a', 'b', 'b']) AS v")
+    con.execute("CREATE TABLE r AS FROM t WHERE v IN ('a', 'b')")
+    found = con.execute(
+        "SELECT property FROM audit('t', 'r', k := 2, suppressed := 'drop', qids := ['v']) "
+        "WHERE passed IS FALSE"
+    ).fetchall()
+    assert found == []
