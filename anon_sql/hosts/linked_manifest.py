@@ -7,7 +7,7 @@ import duckdb
 
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.core.names import quote
-from anon_sql.core.parameters import parameters_of
+from anon_sql.core.parameters import Choice, parameters_of
 from anon_sql.hosts.documents import (
     COUNT,
     NAMES,
@@ -28,10 +28,16 @@ ENDINGS = (".parquet", ".csv")
 _ROLES = {"qids": "quasi", "sensitive": "sensitive", "keep": "keep", "identifiers": "identifier"}
 _LINK = {"child": str, "columns": NAMES, "keys": NAMES}
 _POSITIVE = Where(lambda value: COUNT.holds(value) and value > 0)
-_CHOICES = {
-    name: Where(parameters_of(Linking)[name].accepts.words.__contains__)
-    for name in ("surplus", "orphans", "format", "effort")
-}
+
+
+def _choice(name: str) -> Where:
+    """Return the shape of a parameter that is one of several words."""
+    accepts = parameters_of(Linking)[name].accepts
+    assert isinstance(accepts, Choice)
+    return Where(accepts.words.__contains__)
+
+
+_CHOICES = {name: _choice(name) for name in ("surplus", "orphans", "format", "effort")}
 SHAPE: dict[str, Any] = {
     "root": str,
     "parameters": {

@@ -31,6 +31,28 @@ def checks(
     return found
 
 
+def at_once(
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], file: str
+) -> dict[str, Any]:
+    """Return one statement that counts rows, groups, k and the l of each sensitive column.
+
+    figures: what it must give, by the names of its columns. Other arguments as of ``checks``.
+    """
+    labels = ", ".join(quote(name) for name in request["qids"])
+    sensitive = list(enumerate(request["sensitive"], 1))
+    values = "".join(f", count(DISTINCT {quote(name)}) AS l{at}" for at, name in sensitive)
+    least = "".join(f", min(l{at}) AS {quote(f'l of {name}')}" for at, name in sensitive)
+    sql = (
+        f"SELECT sum(n) AS rows, count(*) AS groups, min(n) AS k{least} "
+        f"FROM (SELECT count(*) AS n{values} FROM {_RELATION} GROUP BY {labels})"
+    )
+    result = con.execute(sql.replace(_RELATION, "released"))
+    names = [column[0] for column in result.description or []]
+    (row,) = result.fetchall()
+    figures = {n: None if each is None else int(each) for n, each in zip(names, row, strict=True)}
+    return {"sql": sql.replace(_RELATION, _source(file)), "figures": figures}
+
+
 def _statements(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Give statements with ``_RELATION`` in place of the release."""
     labels = ", ".join(quote(name) for name in request["qids"])

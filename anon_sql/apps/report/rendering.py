@@ -14,6 +14,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.manifest import LEVELS
+from anon_sql.apps.recorded import asked
+from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION
 
@@ -21,8 +23,9 @@ _TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
 _STATES = ("failed", "undecided", "passed", "not required")
 # what fits on the first page: items of a list, and letters of a text
 FITS = {
-    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4,
-    "words": 150, "names": 85, "name": 60, "column": 24, "command": 330,
+    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4, "undecided": 6,
+    "words": 80, "statement": 160, "names": 85, "steps": 50, "name": 60, "column": 24,
+    "command": 240, "sql": 240,
 }  # fmt: skip
 
 
@@ -43,7 +46,55 @@ def first_page(said: Mapping[str, Any]) -> dict[str, Any]:
         )[: FITS["costly"]],
         "checks": sorted(checks, key=lambda each: _STATES.index(each["state"])),
         "counts": Counter(each["state"] for each in checks),
+        "undecided": [each["property"] for each in checks if each["state"] == "undecided"],
+        "promised": promised(said["required"]),
+        "stated": stated(said["statement"]),
+        "overflow": overflow(said),
     }
+
+
+def promised(required: Mapping[str, Any]) -> list[str]:
+    """Return what a release promises, in words; a level that asks for nothing is no promise."""
+    kinds = {"l": required.get("l_kind"), "beta": required.get("beta_kind")}
+    found = []
+    for name in LEVELS:
+        if asked(name, required.get(name)):
+            kind = kinds.get(name)
+            of_kind = f" ({kind})" if kind not in (None, "distinct", "enhanced") else ""
+            found.append(f"{name} = {figure(required[name])}{of_kind}")
+    return found
+
+
+def overflow(said: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what the first page has no room for, by heading; the annex says that and no more."""
+    own, reasons = said["summary"], said["verdict"]["reasons"]
+    statement, columns = said["statement"], own["columns"]
+    texts: dict[str, tuple[list[str], int]] = {
+        "Reasons of the verdict": ([each["text"] for each in reasons], FITS["reasons"]),
+        "Assumptions": (list(statement["assumptions"]), FITS["assumptions"]),
+        "Accepted": ([f"{rule}: {why}" for rule, why in own["accepted"].items()], FITS["accepted"]),
+    }
+    found = {name: shown for name, (shown, most) in texts.items() if _fit(shown, most) != shown}
+    whole = {name: statement[name] or "" for name in ("purpose", "recipient")}
+    whole["recommended k"] = said["recommended"]["why"]
+    found |= {
+        name.capitalize(): [text] for name, text in whole.items() if len(text) > FITS["statement"]
+    }
+    lists = {f"Columns: {role.replace('_', ' ')}": names for role, names in columns.items()}
+    lists |= {
+        "Preparation: columns removed": own["prepared"]["removed"],
+        "Preparation: how the file was read": own["prepared"]["read"],
+        "Preparation: types of the text": own["prepared"]["converted"],
+    }
+    for name, names in lists.items():
+        room = FITS["steps" if name.startswith("Preparation") else "names"]
+        if len(", ".join(names)) > room + 50 * (name == "Columns: generalized"):
+            found[name] = [", ".join(names)]
+    if len(own["again"]["command"] or "") > FITS["command"]:
+        found["Command"] = [own["again"]["command"]]
+    if len(own["check"]["sql"]) > FITS["sql"]:
+        found["SQL that checks the file"] = [own["check"]["sql"] + ";"]
+    return found
 
 
 def _state(check: Mapping[str, Any]) -> str:
@@ -65,7 +116,7 @@ def _short(name: str, most: int) -> str:
 
 def _fit(texts: Sequence[str], most: int) -> list[str]:
     """Return at most so many texts, each cut to its share of the letters that all have."""
-    shown = texts[:most]
+    shown = list(texts[:most])
     return [_cut(each, FITS["words"] * most // len(shown)) for each in shown]
 
 

@@ -5,7 +5,7 @@ It holds names, figures and the words of the steward: no path and no value of th
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,17 @@ from anon_sql.apps.cli.parameters import flag, of_releases
 from anon_sql.apps.cli.spelling import argument
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.report import recipient
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
-from anon_sql.hosts.files import digest, files_of
+from anon_sql.hosts.files import KINDS, digest, files_of
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.version import VERSION
 
 FEW = 5
+_PLACE = ("file", "database", "table", "schema_sha256", "sha256")  # of a source
 DISCLOSED = ("certain", "inferred", "lifted", "near", "even_values", "distribution")
 
 
@@ -82,6 +84,8 @@ def collect(
         "query_error": next((f["value"] for f in figures if f["name"] == "query_error"), None),
         "accepted": {each["rule"]: each["accepted"] for each in reasons if each["accepted"]},
         "again": _again(con, written, sources),
+        "prepared": prepared(con, request, raw_names, sources),
+        "check": recipient.at_once(con, request, sources.released.name),
     }
 
 
@@ -117,6 +121,53 @@ def _today(
     )
     ((alone, fewer),) = con.execute(sql).fetchall()
     return {"alone": alone, "fewer": fewer, "few": FEW, "sql": sql}
+
+
+def prepared(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    raw_names: Mapping[str, str],
+    sources: Sources,
+) -> dict[str, list[str]]:
+    """Return the steps between the source and the release that are known, each with its details.
+
+    removed: columns. filtered: rows that were left out before, which no source of today does.
+    read: how the file was read, where that is not the default. converted: the types that the text
+    of a CSV file was read as.
+    """
+    released = {fold(name) for name in con.table("released").columns}
+    stated: Mapping[str, Any] = {f.name: getattr(sources.dialect, f.name) for f in fields(Dialect)}
+    if sources.recipe is not None:
+        stated = {n: v for n, v in sources.recipe.source.items() if n not in _PLACE}
+    default = {f.name: getattr(Dialect(), f.name) for f in fields(Dialect)}
+    of_file = sources.recipe is None or sources.recipe.table is None
+    is_csv = of_file and sources.raw_file.is_file() and _is_csv(sources.raw_file)
+    raw = con.table("raw")
+    types = zip(raw.columns, map(str, raw.types), strict=True)
+    return {
+        "removed": [name for key, name in raw_names.items() if key not in released],
+        "filtered": [],
+        "read": [
+            f"{n} = {_shown(v)}" for n, v in stated.items() if v not in (default.get(n), None)
+        ],
+        "converted": [f"{n} {kind}" for n, kind in types if kind != "VARCHAR"] if is_csv else [],
+    }
+
+
+def _is_csv(path: Path) -> bool:
+    return any(path.name.lower().endswith(each) and KINDS[each] == "csv" for each in KINDS)
+
+
+def _shown(value: Any) -> str:
+    """Return how a file is read, in words: texts, lists of them, or texts by column."""
+    if isinstance(value, Mapping):
+        value = list(value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(
+            " ".join(map(str, filter(None, each))) if isinstance(each, tuple) else str(each)
+            for each in value
+        )
+    return str(value)
 
 
 def _by_role(

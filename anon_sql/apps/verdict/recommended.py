@@ -165,9 +165,9 @@ def _chosen(tried: Sequence[Tried], ks: Sequence[int], audience: str) -> tuple[i
     made = {k: [each for each in tried if each.k == k and each.note is None] for k in ks}
     little = [k for k in ks if made[k] and not any(each.reasons for each in made[k])]
     least, chosen = ks[0], max(little, default=ks[0])
-    known = f"{chosen} is the largest of {ks[0]}, {ks[1]} and {ks[2]}"
+    known = f"{chosen} is the largest k that loses little, of {ks[0]}, {ks[1]} and {ks[2]}"
     if chosen == ks[-1] and little:
-        return chosen, f"{known}, and no limit of loss is reached."
+        return chosen, f"{known}: it reaches no limit of loss."
     if not little:
         known = f"{least} is the least for the audience “{audience}”"
     refused = least if not little else next(k for k in ks if k > chosen)

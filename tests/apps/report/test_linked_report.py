@@ -1,12 +1,14 @@
 """A report on tables that belong together: whom they single out, what is lost, and its checks."""
 
 import json
+import re
 import shutil
 
 import pytest
 
 import anon_sql
 from anon_sql import datasets
+from anon_sql.hosts.files import digest
 from tests.command import refused, run
 
 pytest.importorskip("jinja2")
@@ -104,8 +106,38 @@ def test_the_page_shows_them_and_loads_nothing(released, tmp_path):
         "audit: k",
     ):
         assert part in text
+    for file in (raw, *out.iterdir()):
+        assert digest(file) in text
+    assert "promised</dt><dd>k = 5, l = 2<" in text
+    assert "The assumed attacker knows the quasi-identifiers of a person in all tables" in text
+    assert "A release without a purpose and a recipient cannot be signed" in text
     assert "http:" not in text
     assert "https:" not in text
+
+
+def test_a_check_that_passes_says_nothing_else(released, tmp_path):
+    raw, out = released
+    checks = {each["property"]: each for each in facts(raw, out, tmp_path)["checks"]}
+    assert {each["state"] for each in checks.values()} == {"holds"}
+    assert checks["the files are those that were written"]["found"] == ""
+    assert re.fullmatch(
+        r"[\d,]+, at most [\d,]+ in the raw table", checks["audit: rows of visit"]["found"]
+    )
+    assert checks["audit: k"]["found"] == "5, at least 5 required"
+    assert checks["audit: labels of visit"]["found"] == "0, none allowed"
+
+
+def test_a_release_with_a_purpose_and_a_recipient_has_lines_to_sign(released, tmp_path):
+    raw, out = released
+    path = tmp_path / "out.anon.json"
+    written = json.loads(path.read_text("utf-8"))
+    written["statement"] |= {"purpose": "A study", "recipient": "An office"}
+    path.write_text(json.dumps(written), "utf-8")
+    page = tmp_path / "report.html"
+    assert run("report", raw, out, "-o", page).exit_code == 0
+    text = page.read_text("utf-8")
+    for part in ("<dd>A study</dd>", "<dd>An office</dd>", "<p>Data protection officer</p>"):
+        assert part in text
 
 
 def test_a_changed_table_is_red(released, tmp_path):

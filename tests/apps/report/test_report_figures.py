@@ -22,7 +22,6 @@ from tests.privacy.test_audit import PROPERTIES
 def test_every_section_is_there(made):
     text = page(made)
     for title in (
-        "What was released",
         "Checks",
         "Unchanged columns",
         "What attackers learn",
@@ -44,9 +43,10 @@ def test_the_first_screen_says_what_a_reader_signs(made):
         "Release report: safe.parquet ✗ Do not release this as it is Counts are "
     )
     for text in (
-        "rows 120 of the 120 rows of people.parquet generalized 3 columns: age, se<b>x, born",
-        "sensitive, unchanged 1 column: illness other, unchanged none left out name",
-        "required k = 10, l = 2",
+        "generalized age, se<b>x, born sensitive, kept illness other, kept none",
+        "identifiers name, left out",
+        "promised k = 10, l = 2 found",
+        "The assumed attacker knows the quasi-identifiers of a person, and that the person is in",
         "purpose A <test> recipient Nobody assumptions None is known No list of the persons",
         "Legal questions. The figures are facts about two files, not a certificate.",
     ):

@@ -9,9 +9,18 @@ from html import unescape
 import duckdb
 import pytest
 
+from anon_sql import AnonError
 from anon_sql.hosts.files import digest
 from tests.apps.report.pages import ROLES, page, printed_pages
 from tests.command import run
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+from anon_sql.apps.report import recipient, rendering
+from anon_sql.apps.report.figure_files import draw
+from anon_sql.apps.report.page import of_release
+from anon_sql.apps.verdict import of_recipe
 
 WIDE = 34
 GOOD = (
@@ -26,6 +35,7 @@ sensitive = ["illness", "cost"]
 
 [statement]
 purpose = "A test"
+recipient = "Nobody"
 
 [accepted]
 choice = "Four were agreed."
@@ -130,7 +140,20 @@ def test_what_a_steward_accepted_is_said_in_the_same_words(tmp_path):
     assert "anon-sql release r.toml safe.parquet" in shown
     assert f"recipe {digest(recipe)} (SHA-256)" in shown
     assert "identifiers email, left out" in shown
-    assert shown.endswith("9 Signed Data steward Data protection officer Date")
+    assert shown.endswith("10 Signed Data steward Data protection officer Date")
+    assert "promised k = 4, l = 2 found" in shown  # no t was asked for
+    assert (
+        "columns removed: email; rows filtered: none; types converted from text: age BIGINT"
+        in shown
+    )
+    assert re.search(r"recommended k (5|10|25) is the .* This release has k = 4\.", shown)
+    recipe.write_text(recipe.read_text("utf-8").replace('"Nobody"', '" - "'), "utf-8")
+    assert run("release", recipe, safe, "--overwrite").exit_code == 0
+    assert run("report", recipe, safe, "-o", tmp_path / "r.html", "--overwrite").exit_code == 0
+    assert summary(page(tmp_path, "r.html")).endswith(
+        "10 Signed A release without a purpose and a recipient cannot be signed: state both, and "
+        "report again."
+    )
     assert run("report", raw, safe, "-o", tmp_path / "other.html").exit_code == 0
     other = summary(page(tmp_path, "other.html"))
     assert "The recipe of the release says what was accepted; it was not given" in other
@@ -145,6 +168,96 @@ def test_without_a_manifest_nothing_is_invented(folder):
     shown = summary(out.read_text("utf-8"))
     assert "Not known from the files given." in shown
     assert "with what is unknown" in shown
+
+
+def test_duckdb_alone_checks_the_file(folder, said, monkeypatch):
+    """A connection without the functions of this package, in the folder of the file."""
+    monkeypatch.chdir(folder)
+    check = said["summary"]["check"]
+    with duckdb.connect() as bare:
+        result = bare.execute(check["sql"])
+        names = [column[0] for column in result.description]
+        assert dict(zip(names, result.fetchone(), strict=True)) == check["figures"]
+        assert bare.execute(
+            "SELECT count(*) FROM duckdb_functions() WHERE function_name = 'anonymize'"
+        ).fetchone() == (0,)
+    assert list(check["figures"]) == ["rows", "groups", "k", "l of illness"]
+    assert check["figures"]["k"] >= 10
+    assert check["figures"]["l of illness"] >= 2
+    shown = summary(page(folder))
+    assert f"{check['sql']};" in shown
+    assert (
+        f"rows = 120, groups = {check['figures']['groups']}, k = {check['figures']['k']}" in shown
+    )
+
+
+@pytest.mark.parametrize("file", ["it's.csv", "safe.tsv", "rows.csv.gz", "out/"])
+def test_duckdb_alone_checks_each_kind_of_file(tmp_path, con, monkeypatch, file):
+    columns = '\'a"b\' || i // 5 AS "q\'1", i // 5 AS "GROUP", i % 3 AS "s;--"'
+    con.execute(f"CREATE TABLE released AS SELECT {columns} FROM range(20) AS r(i)")
+    monkeypatch.chdir(tmp_path)
+    if file.endswith("/"):
+        (tmp_path / "out").mkdir()
+        con.execute("COPY released TO 'out/release-00000.parquet'")
+    else:
+        delimiter = "\\t" if "tsv" in file else ","
+        con.execute(
+            f"COPY released TO '{file.replace(chr(39), chr(39) * 2)}' "
+            f"(FORMAT csv, HEADER, DELIMITER '{delimiter}')"
+        )
+    request = {"qids": ["q'1", "GROUP"], "sensitive": ["s;--"]}
+    check = recipient.at_once(con, request, file.rstrip("/"))
+    assert check["figures"] == {"rows": 20, "groups": 4, "k": 5, "l of s;--": 3}
+    with duckdb.connect() as bare:
+        assert bare.execute(check["sql"]).fetchone() == (20, 4, 5, 3)
+
+
+def test_what_is_undecided_is_named(said):
+    facts = deepcopy(said)
+    for check in facts["checks"]:
+        check |= {"passed": check["property"] not in ("k", "labels") or None, "required": 1.0}
+    assert "0 failed, 2 undecided: k, labels" in summary(of_release(facts, draw(facts)))
+    for check in facts["checks"]:
+        check["passed"] = None
+    shown = summary(of_release(facts, draw(facts)))
+    assert f"{len(facts['checks'])} undecided: rows, k, l, " in shown
+    assert f"and {len(facts['checks']) - 6} more" in shown
+
+
+def test_no_level_that_was_not_asked_for_is_promised():
+    required = {"k": 10, "l": 1, "l_kind": "distinct", "t": 1.0, "beta": None, "delta": None}
+    assert rendering.promised(required) == ["k = 10"]
+    asked = {**required, "l": 2.5, "l_kind": "entropy", "t": 0.3, "max_share": 0.5}
+    assert rendering.promised(asked) == [
+        "k = 10",
+        "l = 2.5 (entropy)",
+        "t = 0.3",
+        "max_share = 0.5",
+    ]
+
+
+def test_the_annex_repeats_nothing_of_the_first_page(made, said):
+    text = page(made)
+    annex = text[text.index('<div class="annex">') :]
+    for part in ("A &lt;test&gt;", "No list of the persons", "Reasons of the verdict", "Command"):
+        assert part not in annex
+    assert rendering.overflow(said) == {}
+    long = "Words about a release that a person wrote. " * 9
+    facts = deepcopy(said) | {"statement": {"purpose": long, "recipient": "b", "assumptions": []}}
+    facts["summary"]["columns"]["left_out"] = [f"column_{at}" for at in range(40)]
+    found = rendering.overflow(facts)
+    assert list(found) == ["Purpose", "Columns: left out"]
+    assert found["Purpose"] == [long]
+    assert rendering.of_summary(said).count('<div class="annex">') == 0
+    assert rendering.of_summary(facts).count(long) == 1
+
+
+def test_a_release_is_signed_with_a_purpose_and_a_recipient():
+    for wrong in ({}, {"purpose": "A study"}, {"purpose": "A study", "recipient": " . "}):
+        assert not of_recipe.stated(wrong)
+        with pytest.raises(AnonError, match="must have a purpose and a recipient"):
+            of_recipe.require_stated("studio", wrong)
+    of_recipe.require_stated("studio", {"purpose": "A study", "recipient": "Ärzte ohne Grenzen"})
 
 
 @pytest.fixture(scope="module")
@@ -195,17 +308,19 @@ def crowded(tmp_path_factory):
 @pytest.fixture
 def full(said):
     """A page on which nothing is short: each list is too long, and so is each text and name."""
-    from anon_sql.apps.report.figure_files import draw
-    from anon_sql.apps.report.page import of_release
-
     long, name = "Words about a release that a person wrote. " * 9, "column_" * 9
     facts = deepcopy(said)
     own = facts["summary"]
     own["accepted"] = {f"rule_{at}": long for at in range(12)}
     own["columns"] = {role: [name[:40]] * 4 for role in own["columns"]}
+    own["prepared"] = {step: [name[:40]] * 2 for step in own["prepared"]}
+    own["check"]["sql"] = "-" * 240
+    facts["checks"] += [
+        {**facts["checks"][0], "property": f"property_{at:02}", "passed": None} for at in range(20)
+    ]
     own["disclosed"] = [{**own["disclosed"][0], "column": name}] * 9
     own["raw"]["name"] = facts["files"]["released"] = f"{name}.parquet"
-    own["again"] |= {"command": "anon-sql " + "-" * 321, "recipe_sha256": "f" * 64}
+    own["again"] |= {"command": "anon-sql " + "-" * 231, "recipe_sha256": "f" * 64}
     reason = facts["verdict"]["reasons"][0]
     facts["verdict"] |= {"state": "amber", "reasons": [{**reason, "text": long}] * 12}
     facts["statement"] = {"purpose": long, "recipient": long, "assumptions": [long] * 6}

@@ -63,14 +63,14 @@ def test_the_largest_that_no_limit_stops(con):
     found = recommend(con, NOTHING)
     assert (found.k, found.why) == (
         25,
-        "25 is the largest of 5, 10 and 25, and no limit of loss is reached.",
+        "25 is the largest k that loses little, of 5, 10 and 25: it reaches no limit of loss.",
     )
     losses = {each.k: figures(each)["gcp"] for each in found.tried}
     assert losses[5] < losses[10] < losses[25]
     found = recommend(con, NOTHING, limits=limited(gcp=losses[10]))
     assert found.k == 10
     assert found.why.startswith(
-        "10 is the largest of 5, 10 and 25. With k = 25: The quasi-identifiers have lost "
+        "10 is the largest k that loses little, of 5, 10 and 25. With k = 25: The quasi-identifiers have lost "
     )
     con.execute(RAW)
     found = recommend(con, NOTHING, limits=limited(gcp=0))
