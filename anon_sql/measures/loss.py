@@ -7,14 +7,16 @@ the root.
 
 The normalized certainty penalty (NCP) of released labels, column by column. Xu et al. 2006
 (Utility-based anonymization using local recoding), section 3.1: the range of a number / its range
-in the table; of a text the values of its label / those of the table. In a hierarchy the leaves
-below a node / all leaves (Kara and Eyupoglu 2023, equation 5). Beside it stands the loss of Byun et
-al. 2007, see ``information_loss``.
+in the table; of a text the values of its label / those of the table. A set of texts that are
+numbers or dates in some notation loses at least the range that it spans / the range of all. In a
+hierarchy the leaves below a node / all leaves (Kara and Eyupoglu 2023, equation 5). Beside it
+stands the loss of Byun et al. 2007, see ``information_loss``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +29,7 @@ from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels.as_printed import RawValues, raw_values
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
 from anon_sql.core.labels.reading import Ranges, Said, read_columns, read_nodes, read_sets
+from anon_sql.core.notation import recognize
 from anon_sql.errors import AnonError
 
 Floats = npt.NDArray[np.float64]
@@ -108,6 +111,15 @@ class AttributeDomain:
         """The texts that a released column may show as they are."""
         tree = self.tree
         return raw_values(self.words, None if tree is None else pa.array(tree.names[tree.leaves :]))
+
+    @cached_property
+    def meant(self) -> Mapping[str, float]:
+        """What texts mean that are numbers, dates or times in some notation; empty for others."""
+        found = None if self.number or self.tree is not None else recognize(self.words)
+        if found is None:
+            return {}
+        values = found.notation.numbers(self.words)
+        return {w: x for w, x in zip(self.words, values.tolist(), strict=True) if not isnan(x)}
 
     @property
     def label_like(self) -> bool:
@@ -271,5 +283,15 @@ def _of_values(column: AttributeDomain, values: pa.Array) -> Penalties:
 def _of_sets(column: AttributeDomain, labels: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
     said, raw_words = read_sets(labels), set(column.words)
     counts = np.array([len(raw_words.intersection(words or ())) for words in said.words], np.int64)
-    loss = set_loss(counts, column.values, form)
+    loss = np.maximum(set_loss(counts, column.values, form), _of_meant(column, said.words))
     return said, counts, np.where(counts > 0, loss, OTHER)
+
+
+def _of_meant(column: AttributeDomain, sets: Sequence[Collection[str] | None]) -> Floats:
+    """Return the share of the range of numbers or dates that sets of their texts span, else 0."""
+    meant = column.meant
+    if not meant:
+        return np.zeros(len(sets))
+    width = (max(meant.values()) - min(meant.values())) or 1.0
+    spans = ([meant[word] for word in words or () if word in meant] for words in sets)
+    return np.array([(max(span) - min(span)) / width if span else 0.0 for span in spans])

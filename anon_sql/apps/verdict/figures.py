@@ -13,6 +13,7 @@ import duckdb
 from anon_sql.apps.manifest import STATEMENT
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import literal, quote, sql_value
+from anon_sql.core.notation import recognize
 from anon_sql.core.roles import REST, fold
 from anon_sql.measures.utility import LOST
 
@@ -21,6 +22,8 @@ TABLES = "'raw', 'released'"
 QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
 QUESTIONS, STARS = "anon_verdict_queries", "anon_verdict_stars"
 NOTHING = "anon_verdict_nothing"
+READABLE = 20  # values of a set that a reader can use
+_LOOKED_AT = 2_000  # texts of a column that say in which notation they are written
 _ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
 
 
@@ -87,8 +90,9 @@ def measure(
             figures.append(Figure("gcp", None, f"SELECT gcp FROM utility({TABLES})"))
         else:
             step("loss")
-            lost = list(_loss(ask, roles, own=own))
+            lost = list(_loss(ask, roles, _written(con, roles), own=own))
             figures += lost
+            figures += _sets(con, roles)
             step("queries")
             if any(each.name == "gcp" for each in lost) and not own:
                 figures.append(_query_error(drawn or Drawn(con, request)))
@@ -156,8 +160,17 @@ def _inference(
         )
 
 
-def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) -> Iterator[Figure]:
-    """Give the loss of the table and of columns, and the suppressed rows; own: of the release's."""
+def _loss(
+    ask: Callable[[str], Rows],
+    roles: Mapping[str, Any],
+    written: Mapping[str, str],
+    *,
+    own: bool,
+) -> Iterator[Figure]:
+    """Give the loss of the table and of columns, and the suppressed rows; own: of the release's.
+
+    written: as ``_written`` returns it.
+    """
     call, lost = loss_calls(roles, own=own)
     (row,) = ask(call)
     qids = {"qids": roles["qids"]}
@@ -169,6 +182,11 @@ def _loss(ask: Callable[[str], Rows], roles: Mapping[str, Any], *, own: bool) ->
         wide = [each["attribute"] for each in known if each["ncp"] > LOST]
         value = len(wide) / len(known) if known else None
         yield Figure("columns", value, share, note=", ".join(wide))
+        for each in known:
+            if each["ncp"] and each["attribute"] in written:
+                name = each["attribute"]
+                sql = f"SELECT ncp FROM {lost} WHERE attribute = {literal(name)}"
+                yield Figure("texts", each["ncp"], sql, name, written[name])
         return
     worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(qids)})"
     ((value,),) = (tuple(each.values()) for each in ask(worst))
@@ -192,6 +210,46 @@ def loss_calls(
     found = f"FROM __anon_measures('utility', {both}, __anon_k := {k}, __anon_own := true)"
     call = f"FROM (SELECT unnest(__anon_found) {found})"
     return call, f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"
+
+
+def _flat(con: duckdb.DuckDBPyConnection, relation: str, roles: Mapping[str, Any]) -> list[str]:
+    """Return the quasi-identifiers of text that have no hierarchy, as a relation calls them."""
+    table, known = con.table(relation), {fold(name) for name in roles["qids"]}
+    if roles["hierarchy"]:
+        tree = f"SELECT DISTINCT attribute FROM query_table({literal(roles['hierarchy'])})"
+        known -= {fold(name) for (name,) in con.execute(tree).fetchall()}
+    pairs = zip(table.columns, map(str, table.types), strict=True)
+    return [name for name, kind in pairs if fold(name) in known and kind == "VARCHAR"]
+
+
+def _written(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]) -> dict[str, str]:
+    """Return in which notation the texts of quasi-identifiers are numbers, dates or times, and how
+    to read them, by column; a column of other texts has none."""
+    said = {}
+    for name in _flat(con, "raw", roles):
+        values = con.execute(f"SELECT {quote(name)} FROM raw WHERE {quote(name)} IS NOT NULL "
+                             f"LIMIT {_LOOKED_AT}").fetchall()  # fmt: skip
+        found = recognize([text for (text,) in values])
+        if found is not None:
+            said[name] = f"{found.says()}. Read them as {found.notation.sql_type}"
+    return said
+
+
+def _sets(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]) -> Iterator[Figure]:
+    """Give the share of rows whose label of a column is a set of more than ``READABLE`` values."""
+    for name in _flat(con, "raw", roles):
+        released = {fold(each): each for each in con.table("released").columns}
+        column = quote(released.get(fold(name), name))
+        sql = (
+            f"SELECT coalesce(sum(n) FILTER (label LIKE '{{%}}' AND len(anon_values(label)) > "
+            f"{READABLE}), 0) / sum(n) FROM (SELECT {column}::VARCHAR AS label, count(*) AS n "
+            "FROM released GROUP BY ALL)"
+        )
+        try:
+            ((value,),) = con.execute(sql).fetchall()
+        except duckdb.Error:  # a raw value that begins and ends as a set does
+            continue
+        yield Figure("sets", value, sql, name)
 
 
 class Drawn:

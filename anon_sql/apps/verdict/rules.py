@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from anon_sql.apps.verdict.figures import Figure, Measured
+from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
 from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, percent
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.errors import AnonError, did_you_mean, listed
@@ -98,6 +98,22 @@ VERDICT: Mapping[str, Limit] = {
         "columns",
         "{found} of the quasi-identifiers say next to nothing any more: {note}.",
         *(0.0, 0.5),
+        at_amber=False,
+        at_red=False,
+    ),
+    "texts": Limit(
+        "texts",
+        "{column} is text although its values are {note}: its labels are sets of texts that span "
+        "{found} of their range on average.",
+        *(0.0, 0.3),
+        at_amber=False,
+        at_red=False,
+    ),
+    "sets": Limit(
+        "sets",
+        "For {found} of the rows, the label of {column} is a set of more than "
+        f"{READABLE} values, too many to read. Give the column a hierarchy, or leave it out.",
+        *(0.05, 0.5),
         at_amber=False,
         at_red=False,
     ),

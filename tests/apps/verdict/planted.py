@@ -33,6 +33,12 @@ REQUEST: dict[str, Any] = {
     "t": 0.5,
 }
 
+SETS = """
+CREATE OR REPLACE TABLE released AS SELECT '{{' || array_to_string(list_sort(list_distinct(
+    list({text}) OVER (PARTITION BY {group}))), ', ') || '}}' AS a, label_b AS b, s, n FROM whole;
+ALTER TABLE raw ALTER a TYPE VARCHAR USING ({text})
+"""
+
 
 @dataclass(frozen=True)
 class Plant:
@@ -155,6 +161,19 @@ PLANTS = {
         "columns", "red", released=WIDE.format(column="a") + ";" + WIDE.format(column="b")
     ),
     "one of two columns says nothing": Plant("columns", "amber", released=WIDE.format(column="b")),
+    "weights with a unit in groups of ten": Plant(
+        "texts", "amber", released=SETS.format(text="a || ' kg'", group="id // 20")
+    ),
+    "weights with a unit in groups that span all": Plant(
+        "texts", "red", group="id % 3", released=SETS.format(text="a || ' kg'", group="id % 3")
+    ),
+    "sets of thirty codes in some rows": Plant(
+        "sets", "amber",
+        released=SETS.format(text="'k' || a", group="if(id < 120, 1000 + id // 60, id // 20)"),
+    ),
+    "sets of thirty codes": Plant(
+        "sets", "red", group="id // 60", released=SETS.format(text="'k' || a", group="id // 60")
+    ),
     "a third of the rows suppressed": Plant("suppression", "red", released=STARS.format(34)),
     "a tenth of the rows suppressed": Plant("suppression", "amber", released=STARS.format(10)),
     "a value left out": Plant(
