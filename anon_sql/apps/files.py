@@ -213,6 +213,11 @@ def own_delimiter(path: Path) -> str:
     return _delimiter(kind(path)[1])
 
 
+def packed(path: Path) -> str | None:
+    """Return how a CSV or TSV file is compressed by its extension: 'gzip', 'zstd' or None."""
+    return _packed(kind(path)[1])
+
+
 def _delimiter(ending: str) -> str:
     return "\t" if ending.startswith(".tsv") else ","
 

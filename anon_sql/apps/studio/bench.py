@@ -4,23 +4,22 @@ All that is asked of a release comes as the tables of a recipe, so that what is 
 signed is what a recipe says. Answers hold names, figures and statements; those of ``rows`` values.
 """
 
-import os
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 import anon_sql
-from anon_sql.apps import files, manifest
+from anon_sql.apps import manifest
 from anon_sql.apps.cli import by_recipe
-from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table, read_source
-from anon_sql.apps.cli.roles import as_written, first_recipe, suggestions
-from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table
+from anon_sql.apps.cli.roles import first_recipe, suggestions
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
+from anon_sql.apps.studio.source import NAME, Source, tables_of
+from anon_sql.apps.studio.spelling import words
 from anon_sql.apps.verdict import of_recipe
 from anon_sql.apps.verdict.figures import Drawn, Measured, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import verdict
@@ -30,15 +29,13 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
-from anon_sql.errors import AnonError, Words
+from anon_sql.errors import AnonError, Parameter, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import KINDS, atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
 
-NAME = "studio"
+NOT_YET, OPEN_CHECK = "none that were", "open Check and make the release"
 PAGE = 20  # rows that are shown at a time
-MASK = "•••"
-DIALECT = ("delimiter", "quote", "header", "null", "encoding", "trim")  # keys of a recipe's source
 _BYTES = 8  # of a value in memory, at least
 _LOOKED_AT = 100_000  # rows whose roles are suggested, of a table that is too large for all
 _CELL = 64  # bytes of a value whose role is suggested
@@ -57,32 +54,31 @@ class Made:
 class Bench:
     """The tables of one source, on a database in memory that spills into ``folder``.
 
-    source: path, table and recipe, as the command takes them, and the folder of the start; also
-    how a CSV file is written, as ``dialect`` takes it, if somebody has said so.
+    source: path, as the command takes it, and the folder of the start; also how a CSV file is
+    written, as ``csv_file.stated`` returns it, if the first screen says so.
     """
 
     def __init__(self, source: Mapping[str, Any], folder: Path):
         self.folder = folder
-        self.start = Path(source["start"])
-        self.path = Path(source["path"])
-        self.read_recipe = recipes.is_recipe(self.path)
-        self.written_as = dialect(NAME, **source["dialect"]) if "dialect" in source else Dialect()
+        self.source = Source(Path(source["path"]), Path(source["start"]), source.get("dialect"))
+        self.start = self.source.start
         self.con = anon_sql.connect(config={**_OFFLINE, "temp_directory": str(folder)})
         self.con.execute("SET python_enable_replacements = false; SET TimeZone = 'UTC'")
         self._noticed: dict[str, Words] | None = None
         self._stack = ExitStack()  # of the release that is there
         self._made: Made | None = None
+        self._there: dict[str, Any] | None = None  # the tables that the relation is the release of
         self._tried: tuple[Any, dict[str, Any]] | None = None  # for what, and the recommended k
         self._questions: tuple[Any, Drawn] | None = None  # for what, and the queries
 
     def table(self) -> dict[str, Any]:
         """Return what is known of the source without looking at a value, and its recipe."""
         con, found, noticed = self.con, None, self.ready()
-        if self.read_recipe:
-            found = tables_of(recipes.read(NAME, self.path), self.start)
+        if self.source.is_recipe:
+            found = tables_of(self.source.recipe, self.start)
         rows = figures.one(con, "rows", "SELECT count(*) AS rows FROM raw")
         columns = by_recipe.types_of_raw(con)
-        file, table = self._file
+        file, table = self.source.file
         return {
             "name": file.name + (f", table {table}" if table else ""),
             "stem": file.name.split(".")[0],
@@ -90,97 +86,31 @@ class Bench:
             "columns": columns,
             "bytes": file.stat().st_size if file.is_file() else None,
             "sha256": digest(file) if table is None else None,
-            "written": self._written(),
-            "noticed": {name: str(text) for name, text in noticed.items()},
+            "written": self.source.written(),
+            "noticed": words(noticed.items()),
             "every": self._every(),
-            "beside": None if self.read_recipe else self._beside(columns),
+            "beside": self.source.beside(columns),
             "tables": found,
-            "hierarchies": self._hierarchies(columns),
+            "hierarchies": self.source.hierarchies(columns),
             "methods": rows_of(con, "SELECT name, what, needs, perturbative FROM anon_methods()"),
-            "relation": self._relation(columns),
+            "relation": self.source.relation(con, compared=self._every() == 1),
+            "ending": self.source.ending,
+            "merged": self.source.merged,
         }
 
-    def _written(self) -> dict[str, Any] | None:
-        """Return how a CSV file is read; None for another source."""
-        file, table = self._file
-        if table is not None or files.kind(file, NAME)[0] != "csv":
-            return None
-        return asdict(self._dialect.named(files.own_delimiter(file)))
+    def detected(self) -> dict[str, Any] | None:
+        """Return how a CSV file looks, which may not be readable; None for another source."""
+        return self.source.written()
 
-    @property
-    def _dialect(self) -> Dialect:
-        """Return how the source is written, if it is a CSV file."""
-        if self.read_recipe:
-            return by_recipe.dialect_of(NAME, recipes.read(NAME, self.path))
-        return self.written_as
-
-    @property
-    def _file(self) -> tuple[Path, str | None]:
-        if self.read_recipe:
-            recipe = recipes.read(NAME, self.path)
-            return recipe.file, recipe.table
-        return files.in_database(self.path) or (self.path, None)
+    def lines(self) -> dict[str, Any]:
+        """Return the first lines of a CSV file, with their values."""
+        return self.source.lines()
 
     def ready(self) -> dict[str, Words]:
         """Read the source, once; return what was noticed in its columns."""
         if self._noticed is None:
-            self._noticed = self._load()
+            self._noticed = self.source.load(self.con)
         return self._noticed
-
-    def _load(self) -> dict[str, Words]:
-        if self.read_recipe:
-            return by_recipe.load(self.con, NAME, recipes.read(NAME, self.path))
-        return read_source(self.con, self.path, "raw", self.written_as, None)
-
-    def _relation(self, columns: Mapping[str, str]) -> str | None:
-        """Return the name of a file by which DuckDB reads the same table; None if there is none."""
-        file, table = self._file
-        if table is not None or self._dialect != Dialect():
-            return None
-        name = os.path.relpath(file.absolute(), self.start) if file.is_file() else None
-        try:
-            read = self.con.execute(f"DESCRIBE FROM query_table({literal(str(file))})").fetchall()
-        except duckdb.Error:
-            return None
-        return name if {each[0]: each[1] for each in read} == dict(columns) else None
-
-    def _beside(self, columns: Mapping[str, str]) -> dict[str, Any] | None:
-        """Return the recipe of this source in the present folder, and how the source differs."""
-        file, table = self._file
-        path = self.start / f"{file.name.split('.')[0]}.recipe.toml"
-        if not path.is_file():
-            return None
-        try:
-            recipe = recipes.read(NAME, path)
-        except AnonError as error:
-            return {"name": path.name, "differs": [str(error)], "tables": None}
-        differs = []
-        found = tables_of(recipe, self.start)
-        if table is None and by_recipe.dialect_of(NAME, recipe) != self.written_as:
-            differs.append("it reads the file in another way")
-            stated = {n: each for n, each in found["source"].items() if n not in DIALECT}
-            found["source"] = stated | as_written(self.written_as)
-        try:
-            recipes.require_content(NAME, recipe)
-        except AnonError as error:
-            differs.append(str(error))
-            found["source"]["sha256"] = digest(recipe.file)
-        try:
-            recipes.require_schema(NAME, recipe, columns)
-        except AnonError as error:
-            return {"name": path.name, "differs": [str(error), *differs], "tables": None}
-        return {"name": path.name, "differs": differs, "tables": found}
-
-    def _hierarchies(self, columns: Mapping[str, str]) -> dict[str, str]:
-        """Return the file of a hierarchy for each column that has one in the present folder."""
-        found: dict[str, str] = {}
-        for folder in (Path("hierarchies"), Path()):
-            there = {path.name for path in (self.start / folder).glob("*.csv")}
-            for name in columns:
-                if f"{name}.csv" in there:
-                    found.setdefault(name, str(folder / f"{name}.csv"))
-        file = self._file[0].name
-        return {name: path for name, path in found.items() if path != file}
 
     def _every(self) -> int:
         """Return 1, or n for a table so large that only every nth row is looked at for its roles.
@@ -202,10 +132,10 @@ class Bench:
             of = "few"
             self.con.execute("CREATE OR REPLACE TABLE few AS " + figures.every_row(every))
         found = suggestions(self.con, NAME, of)
-        tables = first_recipe(self.con, self.path, self.start, found, self.written_as)
+        tables = first_recipe(self.con, self.source.path, self.start, found, self.source.written_as)
         return {
             "columns": [figures.of_column(each, of) for each in found],
-            "tables": None if self.read_recipe else tables,
+            "tables": None if self.source.is_recipe else tables,
         }
 
     def risk(self, tables: Mapping[str, Any], suggested: Sequence[str]) -> dict[str, Any]:
@@ -229,7 +159,7 @@ class Bench:
             recipe = replace(recipe, parameters={**recipe.parameters, "effort": "fast"})
         with Progress(NAME, 2) as progress:
             _told(progress, "release", 0)
-            _, request = self._make(recipe)
+            _, request = self._make(recipe, tables)
             _told(progress, "measures")
             found = figures.of_release(self.con, request)
         return {**found, "release": figures.release_statement(recipe, "raw")}
@@ -270,7 +200,7 @@ class Bench:
         recipe = self._recipe(tables)
         with Progress(NAME, 6) as progress:
             _told(progress, "release", 0)
-            released, request = self._make(recipe)
+            released, request = self._make(recipe, tables)
             _told(progress, "audit")
             checks = rows_of(self.con, audit_statement(request))
             _told(progress, "verdict")
@@ -281,7 +211,7 @@ class Bench:
             found = figures.of_release(self.con, request)
             _told(progress, "distributions")
             spread = figures.distributions(self.con, request)
-        self._made = Made(dict(tables), released, measured)
+        self._made = Made(copy.deepcopy(dict(tables)), released, measured)
         return {
             **found,
             "measured": asdict(measured),
@@ -312,12 +242,25 @@ class Bench:
         name = "released" if table == "released" else "raw"
         columns = self.con.table(name).columns
         shown = ", ".join(
-            literal(MASK) if fold(each) in hidden else f"{quote(each)}::VARCHAR" for each in columns
+            literal(figures.MASK) if fold(each) in hidden else f"{quote(each)}::VARCHAR"
+            for each in columns
         )
         rows = self.con.execute(
             f"SELECT {shown} FROM {name} LIMIT {PAGE} OFFSET ?", [max(offset, 0)]
         ).fetchall()
         return {"columns": columns, "rows": rows, "offset": max(offset, 0), "hidden": bool(hidden)}
+
+    def pairs(self, tables: Mapping[str, Any], offset: int, clear: bool) -> dict[str, Any]:
+        """Return raw rows beside rows of the release that is there, which may be a quick one.
+
+        clear: whether identifiers are shown too.
+        """
+        recipe = self._recipe(tables)
+        if self._there is None or not _same(self._there, tables):
+            raise AnonError(NAME, "these settings must have a release to show", "none yet")
+        hidden = [] if clear else recipe.roles["identifiers"]
+        found = figures.pairs(self.con, of_recipe.requested(recipe), max(offset, 0), hidden)
+        return {**found, "hidden": bool(hidden)}
 
     def save(self, tables: Mapping[str, Any], file: str, overwrite: bool) -> dict[str, Any]:
         """Write the recipe alone."""
@@ -340,6 +283,7 @@ class Bench:
         made = self._made
         assert made is not None
         judged = verdict(made.measured, **of_recipe.judging(recipe, NAME))
+        _require_stated(recipe)
         of_recipe.require_signable(NAME, judged)
         paths = {
             "release": self._new(names["release"], tuple(KINDS), overwrite),
@@ -388,9 +332,11 @@ class Bench:
     def _recipe(self, tables: Mapping[str, Any]) -> Recipe:
         return recipes.parse(NAME, self.start / "recipe.toml", {"recipe": recipes.FORM, **tables})
 
-    def _make(self, recipe: Recipe) -> tuple[ReleasedRelation, dict[str, Any]]:
+    def _make(
+        self, recipe: Recipe, tables: Mapping[str, Any]
+    ) -> tuple[ReleasedRelation, dict[str, Any]]:
         """Make the relation ``released`` in place of the last one; return it and the request."""
-        self._made = None
+        self._made = self._there = None
         self.con.execute("DROP VIEW IF EXISTS temp.released")
         self._stack.close()
         self._trees(recipe)
@@ -398,6 +344,7 @@ class Bench:
         released = self._stack.enter_context(
             in_table(self.con, recipe.method, of.call, place, of.in_parts)
         )
+        self._there = copy.deepcopy(dict(tables))
         return released, of_recipe.requested(recipe)
 
     def _trees(self, recipe: Recipe) -> None:
@@ -410,8 +357,7 @@ class Bench:
 
     def _require_made(self, tables: Mapping[str, Any]) -> None:
         if self._made is None or not _same(self._made.tables, tables):
-            rule = "the release must be made by Check before"
-            raise AnonError(NAME, rule, "none for these choices")
+            raise AnonError(NAME, "these settings must be checked first", NOT_YET, OPEN_CHECK)
 
     def _new(self, name: str, endings: tuple[str, ...], overwrite: bool) -> Path:
         """Return the path of a file to write in the folder of the start."""
@@ -426,18 +372,12 @@ class Bench:
         return path
 
 
-def tables_of(recipe: Recipe, folder: Path) -> dict[str, Any]:
-    """Return the tables of a recipe as they are in a file in ``folder``."""
-    found = recipes.tables(NAME, recipe.path)
-    found.pop("recipe")
-    for name in ("file", "database"):
-        if name in found["source"]:
-            path = recipe.path.parent / found["source"][name]
-            found["source"][name] = os.path.relpath(path, folder)
-    found["hierarchies"] = {
-        name: os.path.relpath(path, folder) for name, path in recipe.hierarchies.items()
-    }
-    return found
+def _require_stated(recipe: Recipe) -> None:
+    """Raise AnonError for a release without a purpose or a recipient."""
+    for name in ("purpose", "recipient"):
+        if not str(recipe.statement.get(name) or "").strip():
+            rule = Parameter(name) + " must be stated before a release is signed"
+            raise AnonError(NAME, rule, "none", "write one or two sentences")
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -18,16 +18,17 @@ from typing import Any, TextIO
 import duckdb
 
 import anon_sql
-from anon_sql.apps.cli.console import error_text
 from anon_sql.apps.studio.bench import Bench
+from anon_sql.apps.studio.spelling import sentence
 from anon_sql.core import stopping
 from anon_sql.core.listening import Step
 from anon_sql.core.stopping import Stop
 
 STOPPED = "Stopped. Nothing was released."
 CALLS = frozenset(
-    "table roles risk tree preview attacks compare check question rows save sign".split()
+    "table roles risk tree preview attacks compare check question rows pairs save sign".split()
 )
+LOOKS = frozenset({"detected", "lines"})  # calls that need no table
 
 
 class Engine:
@@ -65,7 +66,7 @@ class Engine:
             self._say(asked["id"], self._answer(asked["id"], asked["call"], asked["with"]))
 
     def _answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        if name not in CALLS:
+        if name not in CALLS | LOOKS:
             return {"error": f"studio: there is no call {name}"}
         try:
             with anon_sql.listen(lambda step: self._tell(number, step), self.bench.con):
@@ -74,12 +75,14 @@ class Engine:
                     early = number in self._stopped
                 if early:
                     return {"error": STOPPED, "stopped": True}
-                self.bench.ready()
+                if name in CALLS:
+                    self.bench.ready()
                 return {"result": getattr(self.bench, name)(**arguments)}
         except (duckdb.Error, OSError, ValueError, RuntimeError) as error:
             if number in self._stopped:
                 return {"error": STOPPED, "stopped": True}
-            return {"error": error_text(error)}
+            text, control = sentence(error)
+            return {"error": text, "control": control}
         finally:
             with self._lock:
                 self._running = None

@@ -18,6 +18,8 @@ from anon_sql.hosts.recipes import Recipe
 AT_RISK = 0.09  # re-identification risk that offices of health accept: groups of 11
 SETS = 5  # combinations of columns that are listed
 STEPS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, None))  # rows that look alike
+PAIRS = 8  # raw rows that are shown beside released ones
+MASK = "•••"
 CHARTS = 4  # columns whose distributions are drawn: those that lost most
 _COLUMN = ("distinct_values", "unique_share", "adds_share")
 _UTILITY = (
@@ -57,12 +59,17 @@ def of_column(found: Mapping[str, Any], of: str) -> Told:
         asdict(Figure(name, found[name], f"SELECT {name} {where}", found["column_name"]))
         for name in _COLUMN
     ]
-    words = ("column_name", "column_type", "role", "reason", "repeats")
-    return {**{name: found[name] for name in words}, "figures": numbers}
+    words = ("column_name", "column_type", "role", "repeats", "entity")
+    reason = found["reason"].replace(": name it as entity", ": people have several rows")
+    return {**{name: found[name] for name in words}, "reason": reason, "figures": numbers}
 
 
 def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str], *, with_sets: bool) -> Told:
-    """Return who is alone or at risk in the raw table, and the sets that single out most."""
+    """Return who is alone or at risk in the raw table, and the sets that single out most.
+
+    without: the columns that can be left out together and single out nobody more than the others
+    do, with the share that the others single out; None for no such columns.
+    """
     given = arguments({"qids": list(qids)})
     found = []
     for name, threshold in (("alone", 0.5), ("at_risk", AT_RISK)):
@@ -75,7 +82,40 @@ def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str], *, with_sets: 
         sql = f"SELECT share FROM {call} WHERE columns = {_list(each['columns'])}"
         name = ", ".join(each["columns"])
         sets.append(asdict(Figure("share", each["share"], sql, name)))
-    return {"figures": list(map(asdict, found)), "sets": sets}
+    without = None
+    if with_sets and (columns := spare(con, qids)):
+        left = arguments({"qids": [name for name in qids if name not in columns]})
+        call = f"risk('raw', threshold := 0.5{left})"
+        figure = one(con, "alone", f"SELECT prosecutor_at_risk / rows FROM {call}")
+        without = {"columns": columns, "figure": asdict(figure)}
+    return {"figures": list(map(asdict, found)), "sets": sets, "without": without}
+
+
+def spare(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> list[str]:
+    """Return columns without which, all at once, the other ones single out the same rows.
+
+    A column that two others repeat is spare beside either, but not without both. So each is tried
+    beside those that are left, the one with most values first, because it costs the most detail.
+    """
+
+    def alone(names: Sequence[str]) -> int:
+        stopping.check("studio")
+        by = ", ".join(map(quote, names))
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM raw GROUP BY {by} HAVING count(*) = 1)"
+        ((count,),) = con.execute(sql).fetchall()
+        return int(count)
+
+    left, all_alone = list(qids), alone(qids)
+    if not all_alone:
+        return []
+    counts = ", ".join(f"approx_count_distinct({quote(name)})" for name in qids)
+    (values,) = con.execute(f"SELECT {counts} FROM raw").fetchall()
+    order = sorted(range(len(qids)), key=lambda at: (-values[at], at))
+    for name in (qids[at] for at in order):
+        rest = [each for each in left if each != name]
+        if rest and alone(rest) == all_alone:
+            left = rest
+    return [name for name in qids if name not in left]
 
 
 def _list(names: Sequence[str]) -> str:
@@ -211,6 +251,73 @@ def distributions(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) ->
                 )
         found.append({"column": name, "bins": shown, "hidden": len(parts) - len(shown)})
     return found
+
+
+def pairs(
+    con: duckdb.DuckDBPyConnection,
+    request: Mapping[str, Any],
+    offset: int,
+    hidden: Sequence[str],
+) -> Told:
+    """Return raw rows, and for each a released row whose labels cover it and whose rest is its own.
+
+    hidden: columns of the raw table whose values are masked. Released columns come first. The
+    released row is None if none covers the raw row, for example if rows are left out.
+    """
+    raw, released = con.table("raw"), con.table("released")
+    kinds = dict(zip(map(fold, raw.columns), map(str, raw.types), strict=True))
+    named = {fold(name): name for name in raw.columns}
+    masked, labels = set(map(fold, hidden)), set(map(fold, request["qids"]))
+    fits = " AND ".join(
+        _covers(con, named[fold(name)], name, kinds[fold(name)], request)
+        if fold(name) in labels
+        else f"r.{quote(name)} IS NOT DISTINCT FROM f.{quote(named[fold(name)])}"
+        for name in released.columns
+    )
+    there = {fold(name): name for name in released.columns}
+    columns = sorted(raw.columns, key=lambda name: fold(name) not in there)
+    shown = [
+        literal(MASK) if fold(name) in masked else f"f.{quote(name)}::VARCHAR" for name in columns
+    ]
+    after = [
+        f"r.{quote(name)}::VARCHAR" if name else "NULL::VARCHAR"
+        for name in (there.get(fold(column)) for column in columns)
+    ]
+    rows = con.execute(
+        "WITH few AS MATERIALIZED (SELECT *, row_number() OVER () AS __anon_row FROM "
+        f"(FROM raw LIMIT {PAIRS} OFFSET ?)), kinds AS (SELECT DISTINCT * FROM released) "
+        f"SELECT [{', '.join(shown)}], [{', '.join(after)}], r.__anon_there IS NOT NULL FROM few f "
+        f"LEFT JOIN (SELECT *, 1 AS __anon_there FROM kinds) r ON {fits} "
+        "QUALIFY row_number() OVER (PARTITION BY __anon_row) = 1 ORDER BY __anon_row",
+        [offset],
+    ).fetchall()
+    return {
+        "columns": columns,
+        "labels": [name for name in columns if fold(name) in labels],
+        "released": [name for name in columns if fold(name) in there],
+        "rows": [(before, row if found else None) for before, row, found in rows],
+        "offset": offset,
+    }
+
+
+def _covers(
+    con: duckdb.DuckDBPyConnection, raw: str, released: str, kind: str, request: Mapping[str, Any]
+) -> str:
+    """Return the SQL of whether a label of a released row covers the value of a raw row."""
+    value, label = f"f.{quote(raw)}", f"r.{quote(released)}::VARCHAR"
+    same = f"{label} IS NOT DISTINCT FROM {value}::VARCHAR OR {label} = '*'"
+    if request["hierarchy"] is not None:
+        tree = quote(request["hierarchy"])
+        known = f"SELECT value, label FROM {tree} WHERE lower(attribute) = lower({literal(raw)})"
+        if con.execute(f"SELECT 1 FROM ({known}) LIMIT 1").fetchall():
+            return f"({same} OR ({value}::VARCHAR, {label}) IN ({known}))"
+    if kind == "VARCHAR":
+        among = f"list_contains(anon_values({label}), {value})"
+        written = f"left({label}, 1) IN ('{{', '''')"
+        return f"({same} OR CASE WHEN {written} THEN {among} ELSE false END)"
+    low, high = (f"TRY_CAST({read}({label}) AS {kind})" for read in ("anon_min", "anon_max"))
+    within = f"coalesce({value} BETWEEN {low} AND {high}, false)"
+    return f"({same} OR CASE WHEN {label} LIKE '[%' THEN {within} ELSE false END)"
 
 
 def question(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], sql: str) -> Told:

@@ -114,7 +114,9 @@ class Guard:
 
 
 def _refuse() -> Response:
-    return Response("403: this page belongs to somebody else", 403, media_type="text/plain")
+    return Response(
+        "403: this link has expired or was opened in another browser", 403, media_type="text/plain"
+    )
 
 
 def _same(given: str, known: str) -> bool:

@@ -10,6 +10,7 @@ from jinja2 import Environment
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.report.rendering import environment, figure
+from anon_sql.apps.studio.csv_file import DELIMITERS, ENCODINGS, HEADERS, QUOTES, TYPED
 from anon_sql.apps.studio.figures import every_row, release_statement
 from anon_sql.apps.verdict.words import CONSEQUENCE, percent
 from anon_sql.core.names import literal, quote, split
@@ -30,14 +31,18 @@ ROLE_NAMES = {
     "drop": "leave out",
 }
 LINKED = {
-    "table": "Do other tables hang on this one, such as visits on persons?",
-    "roles": "Roles of tables that belong together: each has its own, and so has each link.",
-    "protect": "k of tables that belong together counts persons with all their rows.",
-    "check": "Tables that belong together are checked by linked_risk and linked_audit.",
-    "sign": "Tables that belong together are one release, with one manifest.",
+    "table": "Do other tables refer to this one, such as visits to people?",
+    "roles": "In tables that belong together, each table has roles of its own.",
+    "protect": "In tables that belong together, k counts people with all their rows.",
+    "check": "linked_risk and linked_audit check tables that belong together.",
+    "sign": "Tables that belong together are released together, with one manifest.",
 }
-DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
-QUOTES = {'"': '"', "'": "'", "": "none"}
+_NOTATIONS = {
+    "decimal": "with the decimal sign",
+    "thousands": "with the sign between thousands",
+    "date_format": "as dates written",
+    "timestamp_format": "as times written",
+}
 SIGNS = {"red": "✗", "amber": "!", "green": "✓", "none": "·"}
 _OWN = files("anon_sql") / "apps" / "studio"
 
@@ -61,6 +66,9 @@ def _environment() -> Environment:
         "dialect": dialect,
         "delimiters": DELIMITERS,
         "quotes": QUOTES,
+        "headers": HEADERS,
+        "encodings": ENCODINGS,
+        "typed": TYPED,
     }
     return own
 
@@ -115,36 +123,41 @@ def statements(figures: Iterable[Mapping[str, Any] | None]) -> list[str]:
 
 
 def away(
-    recipe: Recipe, trees: Mapping[str, str], names: Mapping[str, str], relation: str | None
+    recipe: Recipe,
+    trees: Mapping[str, str],
+    names: Mapping[str, str],
+    relation: Mapping[str, str | None],
 ) -> dict[str, str]:
-    """Return what makes the same release again, by language.
+    """Return what makes the same release again, by language; each runs as it is copied.
 
-    trees: files of hierarchies by column. names: of the files that are signed. relation: the file
-    as DuckDB itself reads it; None where it reads other types.
+    trees: files of hierarchies by column. names: of the files that are signed. relation: as
+    ``Source.relation`` returns it. Without a name and a call only the command reads the source.
     """
     written, out = shlex.quote(names["recipe"]), shlex.quote(names["release"])
-    lines = []
-    if trees:
-        paths = ", ".join(map(literal, trees.values()))
-        lines.append(f"CREATE TABLE hierarchy AS FROM read_hierarchies([{paths}]);")
-    if recipe.table is not None:
+    stem, dot, ending = names["release"].partition(".")
+    again = shlex.quote(f"{stem}.again{dot}{ending}")
+    found = {"Command": f"anon-sql release {written} {again}"}
+    lines, table = [], relation["name"]
+    if recipe.table is not None and not recipe.source.get("trim"):
         alias = recipe.file.stem
         lines.append(f"ATTACH {literal(recipe.source['database'])} AS {quote(alias)} (READ_ONLY);")
-        relation = ".".join(map(quote, [alias, *split(recipe.table)]))
-    elif relation is None:
-        lines.append("-- DuckDB reads other types from this file: release it by the command.")
-    call = release_statement(recipe, relation or "raw")
-    found = {
-        "SQL": "\n".join([*lines, f"CREATE TABLE released AS {call};"]),
-        "Command": f"anon-sql release {written} {out}",
-    }
-    by = f"anonymize_recipe({literal(names['recipe'])})"
-    attached = f"con.execute({lines[-1]!r})\n" if recipe.table is not None else ""
-    found["Python"] = (
-        f"import anon_sql\n\ncon = anon_sql.connect()\n{attached}"
-        f'con.execute("""CREATE TABLE released AS FROM {by}""")'
-    )
-    found["dbt"] = f"select * from {by}"
+        table = ".".join(map(quote, [alias, *split(recipe.table)]))
+    elif relation["call"]:
+        table = "raw"
+        lines.append(f"CREATE TABLE raw AS FROM {relation['call']};")
+    if table is not None:
+        if trees:
+            paths = ", ".join(map(literal, trees.values()))
+            lines.append(f"CREATE TABLE hierarchy AS FROM read_hierarchies([{paths}]);")
+        call = release_statement(recipe, table)
+        sql = "\n".join([*lines, f"CREATE TABLE released AS {call};"])
+        plain = '"""' not in sql and "\\" not in sql and not sql.endswith('"')
+        text = f'"""\n{sql}\n"""' if plain else repr(sql)
+        python = f"import anon_sql\n\ncon = anon_sql.connect()\ncon.execute({text})"
+        by = f"anonymize_recipe({literal(names['recipe'])})"
+        found |= {"SQL": sql, "Python": python}
+        if not relation["call"]:
+            found["dbt"] = f"select * from {by}"
     return {**found, "Check it": f"anon-sql verify {out} --recipe {written}"}
 
 
@@ -155,10 +168,17 @@ def unread(left: int, columns: int) -> str:
     return f"{left:,} of {columns:,} roles are not confirmed yet."
 
 
-def dialect(written: Mapping[str, Any]) -> str:
-    """Return how a CSV file is read, in words. written: what ``Dialect`` holds."""
-    apart = DELIMITERS.get(written["delimiter"], written["delimiter"])
-    quotes = f"quotes are {written['quote']}" if written["quote"] else "no quotes"
-    first = "line 1 is a row" if written["header"] is False else "line 1 has the names"
+def dialect(written: Mapping[str, Any]) -> dict[str, str]:
+    """Return how a CSV file is read, in words by field. written: as ``described`` returns it."""
     nulls = " and ".join(text or "an empty field" for text in written["nulls"])
-    return f"UTF-8, {apart} between fields, {quotes}, {first}; NULL is {nulls}"
+    return {
+        "delimiter": DELIMITERS.get(written["delimiter"], written["delimiter"]),
+        "quote": QUOTES.get(written["quote"], written["quote"]),
+        "header": HEADERS["no" if written["header"] is False else "yes"],
+        "encoding": ENCODINGS.get(written["encoding"], written["encoding"]),
+        "null": nulls,
+        "typed": ", ".join(
+            f"{column or 'all columns'} {_NOTATIONS[name]} {value}"
+            for name, column, value in written["notations"]
+        ),
+    }

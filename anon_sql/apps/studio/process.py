@@ -19,11 +19,11 @@ _PACKAGE = Path(__file__).resolve().parents[3]
 
 
 class Refused(Exception):
-    """A call that gave no answer. stopped: because somebody stopped it."""
+    """A call without an answer. stopped: by request. control: the id of the control it is about."""
 
-    def __init__(self, text: str, *, stopped: bool = False):
+    def __init__(self, text: str, *, stopped: bool = False, control: str = ""):
         super().__init__(text)
-        self.stopped = stopped
+        self.stopped, self.control = stopped, control
 
 
 class Engine:
@@ -138,7 +138,8 @@ class Engine:
             if "step" in said:
                 self.step = said["step"]
             elif not answer.done() and "error" in said:
-                answer.set_exception(Refused(said["error"], stopped=bool(said.get("stopped"))))
+                stopped, control = bool(said.get("stopped")), said.get("control", "")
+                answer.set_exception(Refused(said["error"], stopped=stopped, control=control))
             elif not answer.done():
                 answer.set_result(said["result"])
         await process.wait()

@@ -17,15 +17,17 @@ from starlette.routing import Route
 
 from anon_sql.apps import files
 from anon_sql.apps.studio import pages
+from anon_sql.apps.studio.bench import NOT_YET, OPEN_CHECK
+from anon_sql.apps.studio.csv_file import FORM, stated
 from anon_sql.apps.studio.guard import Guard
 from anon_sql.apps.studio.process import Engine, Refused
 from anon_sql.apps.studio.session import SLOW, Session
+from anon_sql.apps.studio.spelling import sentence
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
 
 IDLE = 3600.0  # seconds without a request after which the studio ends
 _BODY = 1 << 20  # bytes of the largest request
-_WRITTEN = {"delimiter": "", "quote": '"', "header": "", "null": ""}  # of a CSV file
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 Part = Callable[[Request], Awaitable[Response]]
@@ -40,7 +42,7 @@ class Studio:
         path = Path(source["path"])
         stored = recipes.is_recipe(path) or files.in_database(path) is not None
         csv = not stored and files.kind(path)[0] == "csv"
-        self.written = dict(_WRITTEN) if csv else None  # how somebody says it is written
+        self.written = dict(FORM) if csv else None  # what the first screen says of it
         self.server: uvicorn.Server | None = None
         self._opening: asyncio.Task[None] | None = None
         routes = [
@@ -125,21 +127,36 @@ class Studio:
         if answer is None:
             return Response(status_code=404)
         try:
-            await asyncio.shield(self._open())
+            if part != "lines":
+                await asyncio.shield(self._open())
             found: Response = await answer(request)
             return found
         except (Refused, AnonError) as error:
-            return self._failed(error, str(request.url.path))
+            return await self._failed(error, str(request.url.path))
 
-    def _failed(self, error: Exception, again: str) -> Response:
-        text = str(error)
-        control = text.partition(": ")[2].split(" ")[0]
-        stopped = isinstance(error, Refused) and error.stopped
+    async def _failed(self, error: Exception, again: str) -> Response:
+        stopped, detected = isinstance(error, Refused) and error.stopped, None
+        text, control = (
+            (str(error), error.control) if isinstance(error, Refused) else sentence(error)
+        )
+        if again == "/data/table" and self.written is not None and not stopped:
+            with contextlib.suppress(Refused):
+                detected = await self.engine.call("detected")
         said = {"text": text, "control": control, "again": again, "stopped": stopped}
-        return self._shown("failed.html", **said, written=self.written)
+        return self._shown("failed.html", **said, written=self.written, detected=detected)
+
+    def _table(self) -> Response:
+        detected = self.session.facts["written"]
+        return self._shown("part_table.html", written=self.written, detected=detected)
 
     async def _data_table(self, request: Request) -> Response:
-        return self._shown("part_table.html", written=self.written)
+        return self._table()
+
+    async def _data_lines(self, request: Request) -> Response:
+        """Show the first lines of a CSV file, which only a confirmed click asks for."""
+        if self.written is None or request.query_params.get("confirmed") != "yes":
+            return Response(status_code=403)
+        return self._shown("part_lines.html", found=await self.engine.call("lines"))
 
     async def _data_roles(self, request: Request) -> Response:
         return self._shown("part_roles.html")
@@ -206,11 +223,22 @@ class Studio:
         found = await self.engine.call(
             "rows",
             table="released" if asked.get("table") == "released" else "raw",
-            offset=int(asked.get("offset", "0")) if asked.get("offset", "0").isdecimal() else 0,
+            offset=_number(asked.get("offset")),
             tables=session.recipe,
             clear=asked.get("clear") == "yes",
         )
         return self._shown("part_rows.html", found=found, table=asked.get("table", "raw"))
+
+    async def _data_pairs(self, request: Request) -> Response:
+        """Show raw rows beside released ones, once somebody has asked for them."""
+        asked, session, found = request.query_params, self.session, None
+        there = session.answers.get("rows") == {"choice": session.choice}
+        if asked.get("confirmed") == "yes" and session.can_release and there:
+            offset, clear = _number(asked.get("offset")), asked.get("clear") == "yes"
+            found = await self.engine.call(
+                "pairs", tables=session.recipe, offset=offset, clear=clear
+            )
+        return self._shown("part_pairs.html", found=found, asked=asked, there=there)
 
     async def _data_sign(self, request: Request) -> Response:
         return self._shown("part_sign.html", judged=self.session.judged(), names=self._names())
@@ -223,25 +251,30 @@ class Studio:
         if kept is not None:
             return kept
         if name in ("preview", "check", "compare"):
-            session.answers.pop("there", None)
+            session.released(None)
         try:
             answer = await self.engine.call(name, tables=session.recipe, **arguments)
         except Refused:
-            session.answers.pop("there", None)  # whatever the engine had made
+            session.released(None)  # whatever the engine had made
             raise
         session.keep(name, answer, choice)
-        if name == "preview":
-            session.answers["there"] = {"choice": choice}
+        if name in ("preview", "check"):
+            session.released(choice, quick=name == "preview")
         return session.answers[name]
 
     def _names(self) -> dict[str, str]:
         """Return the names of the files that Sign writes, unless others are typed."""
         stem = self.session.facts["stem"]
         return {
-            "release": f"{stem}.released.parquet",
+            "release": f"{stem}.released{self._ending()}",
             "recipe": f"{stem}.recipe.toml",
             "summary": f"{stem}.summary.html",
         }
+
+    def _ending(self) -> str:
+        """Return the extension of the release: that of the source, unless ranges are typed."""
+        typed = self.session.tables["release"].get("format") == "typed"
+        return ".parquet" if typed else str(self.session.facts["ending"])
 
     async def _body(self, request: Request) -> dict[str, Any]:
         """Return the JSON object that a request brings. Raises AnonError for anything else."""
@@ -267,7 +300,8 @@ class Studio:
             columns = said.get("columns") or []
             session.apply(str(said.get("name")), said.get("value"), [str(each) for each in columns])
         except (AnonError, Refused) as error:
-            return JSONResponse({"error": str(error)}, 422)
+            text = str(error) if isinstance(error, Refused) else sentence(error)[0]
+            return JSONResponse({"error": text}, 422)
         texts = {"unread": pages.unread(session.unread, len(session.names))}
         return JSONResponse({"choice": session.choice, "texts": texts})
 
@@ -276,21 +310,14 @@ class Studio:
         if self.written is None:
             return Response(status_code=404)
         said = await self._body(request)
-        found = {name: str(said.get(name, known)) for name, known in _WRITTEN.items()}
-        await self.engine.read_as(
-            {
-                "delimiter": found["delimiter"] if found["delimiter"] in pages.DELIMITERS else None,
-                "quote": found["quote"] if found["quote"] in pages.QUOTES else '"',
-                "header": {"yes": True, "no": False}.get(found["header"]),
-                "nulls": ["", *found["null"].split()],
-            }
-        )
+        found = {name: str(said.get(name, known)) for name, known in FORM.items()}
+        await self.engine.read_as(stated(found))
         self.written, self.session, self._opening = found, Session(self.session.start), None
         try:
             await asyncio.shield(self._open())
         except (Refused, AnonError) as error:
-            return self._failed(error, "/data/table")
-        return self._shown("part_table.html", written=self.written)
+            return await self._failed(error, "/data/table")
+        return self._table()
 
     async def _load(self, request: Request) -> Response:
         """Take the recipe that lies beside the source."""
@@ -299,7 +326,7 @@ class Studio:
         if not beside or beside["tables"] is None:
             return Response(status_code=404)
         self.session.load(beside["tables"])
-        return self._shown("part_table.html", written=self.written)
+        return self._table()
 
     async def _stop(self, request: Request) -> Response:
         said = await self._body(request)
@@ -313,7 +340,7 @@ class Studio:
             sql = str(said.get("question", ""))
             found = await self.engine.call("question", tables=self.session.recipe, sql=sql)
         except (Refused, AnonError) as error:
-            return self._failed(error, "")
+            return await self._failed(error, "")
         return self._shown("part_answer.html", found=found)
 
     async def _save(self, request: Request) -> Response:
@@ -327,7 +354,7 @@ class Studio:
                 overwrite=bool(said.get("overwrite")),
             )
         except (Refused, AnonError) as error:
-            return self._failed(error, "")
+            return await self._failed(error, "")
         return self._shown("part_written.html", found=found, away=None)
 
     async def _write(self, request: Request) -> Response:
@@ -337,12 +364,14 @@ class Studio:
             said = await self._body(request)
             names = {name: str(said.get(name, "")) for name in ("release", "recipe", "summary")}
             if session.found("check") is None:
-                raise AnonError("studio", "a release must be checked before it is signed", "none")
+                raise AnonError(
+                    "studio", "these settings must be checked first", NOT_YET, OPEN_CHECK
+                )
             found = await self.engine.call(
                 "sign", tables=session.recipe, names=names, overwrite=bool(said.get("overwrite"))
             )
         except (Refused, AnonError) as error:
-            return self._failed(error, "")
+            return await self._failed(error, "")
         trees = session.tables["hierarchies"]
         away = pages.away(session.parsed, trees, names, session.facts["relation"])
         return self._shown("part_written.html", found=found, away=away)
@@ -350,6 +379,11 @@ class Studio:
     async def _quit(self, request: Request) -> Response:
         self._end()
         return self._shown("part_ended.html")
+
+
+def _number(text: str | None) -> int:
+    """Return a number of rows, 0 for anything else."""
+    return int(text) if text and text.isdecimal() and len(text) < 16 else 0
 
 
 def listening(port: int = 0) -> socket.socket:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from anon_sql.apps.studio.bench import NAME
+from anon_sql.apps.studio.source import NAME
 from anon_sql.apps.verdict.figures import Figure, Measured
 from anon_sql.apps.verdict.rules import Verdict, stricter, verdict
+from anon_sql.core.common_parameters import ROW, UNIT
 from anon_sql.core.roles import ROLES
 from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
@@ -42,6 +43,15 @@ class Session:
         self.facts, self.columns = facts, found["columns"]
         if not self.tables:
             self.load(facts["tables"] or found["tables"])
+
+    @property
+    def repeating(self) -> list[dict[str, Any]]:
+        """Return the column by which people have several rows, with the figure of its values."""
+        return [
+            {"column": each["column_name"], "figure": each["figures"][0]}
+            for each in self.columns
+            if each["entity"]
+        ]
 
     def load(self, tables: Mapping[str, Any]) -> None:
         """Take the tables of a recipe."""
@@ -118,6 +128,16 @@ class Session:
         """Keep an answer; the last of each kind."""
         self.answers[name] = {**answer, "choice": choice}
 
+    def released(self, choice: str | None, *, quick: bool = False) -> None:
+        """Keep of which choice the engine has a release, None for none.
+
+        there: a quick one, which attacks and verdict are asked about; rows: any.
+        """
+        for name, known in (("there", quick), ("rows", True)):
+            self.answers.pop(name, None)
+            if choice is not None and known:
+                self.answers[name] = {"choice": choice}
+
     def found(self, name: str) -> dict[str, Any] | None:
         """Return the answer of a kind for the present choice, if it is there."""
         answer = self.answers.get(name)
@@ -179,6 +199,8 @@ class Session:
             self.tables["release"] = {**left, "method": str(value)}
         elif name == "entity":
             _set(release, "entity", value or None)
+            rows_of_people = not value and self.repeating
+            _set(release, UNIT, ROW if rows_of_people else None)
             if value:
                 self._set_role([str(value)], "identifier")
         elif name == "assumptions":

@@ -131,6 +131,8 @@ def signed(page):
     page.shows("[aria-label=Files]")
     page.focus("#purpose")
     page.page.keyboard.type("A study")
+    page.focus("#recipient")
+    page.page.keyboard.type("A university")
     page.focus("button.main")
     page.press("Enter")
     page.shows(".done")
@@ -232,8 +234,67 @@ def test_a_choice_that_cannot_be_released_is_said_and_its_control_focused(chromi
         page.settled()
         page.page.fill("#k", "5000")
         page.page.focus("#method")
-        page.shows("#preview .failed:has-text('anonymize: k must')")
+        page.shows("#preview .failed:has-text('k must be at most')")
         page.page.wait_for_function("() => document.activeElement.id === 'k'")
+        page.close()
+
+
+def test_roles_are_confirmed_only_if_their_rows_were_in_view(chromium, tmp_path):
+    columns = ", ".join(f"i % {n + 2} AS question_{n}" for n in range(40))
+    duckdb.connect().execute(
+        f"COPY (SELECT {columns} FROM range(200) AS made(i)) TO '{tmp_path / 'people.parquet'}'"
+    )
+    with running(tmp_path, "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/roles")
+        page.shows("#unseen:has-text('not in view yet')")
+        page.settled()
+
+        def unread():
+            page.page.wait_for_timeout(400)
+            page.settled()
+            return page.page.text_content("#unread")
+
+        page.press("c")
+        assert "columns were not in view yet" in page.page.text_content("#said")
+        assert unread() == "40 of 40 roles are not confirmed yet."
+        page.page.click("#all")
+        page.page.select_option("#set-all", "drop")
+        assert unread() == "40 of 40 roles are not confirmed yet."
+        page.page.fill("#find", "question_1")
+        page.page.click("#confirm-all")
+        assert unread() == "40 of 40 roles are not confirmed yet."
+        for row in page.page.locator(".roles tbody tr").all():
+            row.scroll_into_view_if_needed()
+            page.page.wait_for_timeout(60)
+        page.page.wait_for_function("() => !document.querySelector('#unseen').textContent")
+        page.press("c")
+        page.page.wait_for_function(
+            "() => document.querySelector('#unread').textContent === 'All roles are confirmed.'"
+        )
+        page.page.goto(f"http://{studio.host}/roles")
+        page.shows("#unread:has-text('All roles are confirmed.')")
+        assert page.page.text_content("#unseen") == ""
+        page.close()
+
+
+def test_rows_before_and_after_follow_each_choice_once_they_were_asked_for(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/protect")
+        page.shows("#preview .tiles")
+        page.settled()
+        assert "v1" not in page.page.content()
+        page.page.click("#pairs [data-stays]")
+        page.shows("#pairs .released-row")
+        page.settled()
+        assert page.page.locator("#pairs .raw-row").count() == 8
+        before = page.page.text_content("#pairs tbody")
+        page.page.fill("#k", "40")
+        page.page.wait_for_selector("#preview [data-k='40'] .tiles", timeout=60_000)
+        page.settled()
+        assert page.page.locator("#pairs .released-row").count() == 8
+        assert page.page.text_content("#pairs tbody") != before
         page.close()
 
 

@@ -21,12 +21,18 @@ from tests.apps.studio.visitor import check_figures, running, shown_code
 pytestmark = pytest.mark.slow
 
 
+def state(studio):
+    """Choose t, and say what the release is for."""
+    for name, value in {"t": "0.5", "purpose": "A study", "recipient": "A university"}.items():
+        studio.choose(name, value)
+
+
 def signed(studio, stem):
     """What is shown after a release by the roles of ``people`` has been signed."""
     studio.enter().page("/data/roles")
     for role, columns in ROLES.items():
         studio.choose("role", role, columns)
-    studio.choose("t", "0.5")
+    state(studio)
     studio.page("/data/check?run=yes")
     names = {
         "release": f"{stem}.released.parquet",
@@ -43,13 +49,13 @@ def test_a_table_of_a_database_is_only_read(tmp_path):
         con.execute(f"CREATE SCHEMA ward; CREATE TABLE ward.people AS {PEOPLE}")
     before = (tmp_path / "hospital.duckdb").read_bytes()
     with running(tmp_path, "hospital.duckdb", "--table", "ward.people") as studio:
-        sql, command, *_ = signed(studio, "hospital")
+        command, sql, *_ = signed(studio, "hospital")
         assert "hospital.duckdb, table ward.people" in studio.page("/data/table")
     assert (tmp_path / "hospital.duckdb").read_bytes() == before
     con = anon_sql.connect()
     con.execute(sql.replace("'hospital.duckdb'", f"'{tmp_path / 'hospital.duckdb'}'"))
     assert rows(con, "released") == rows(con, f"'{tmp_path / 'hospital.released.parquet'}'")
-    done = anon(tmp_path, *command.split()[1:], "--overwrite")
+    done = anon(tmp_path, *command.split()[1:])
     assert done.returncode == 0, done.stderr
 
 
@@ -76,9 +82,9 @@ def test_a_csv_file_and_then_its_recipe(tmp_path):
         (
             "people.csv",
             ",",
-            "commas between fields, quotes are &#34;, line 1 has the names; NULL is",
+            "detected: comma<",
         ),
-        ("people.tsv", "\\t", "tabs between fields"),
+        ("people.tsv", "\\t", "detected: tab<"),
         ("people.parquet", None, None),
     ],
 )
@@ -87,7 +93,7 @@ def test_how_a_csv_file_is_read_is_said(tmp_path, name, apart, said):
     duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / name}'{options}")
     with running(tmp_path, name) as studio:
         page = studio.enter().page("/data/table")
-        assert ("Read as" in page) == (said is not None)
+        assert ("How the file is read" in page) == (said is not None)
         assert said is None or said in page
 
 
@@ -98,7 +104,9 @@ def test_the_dialect_of_a_recipe_is_said(tmp_path):
     assert anon(tmp_path, "roles", "people.csv", *said, "--recipe", "r.toml").returncode == 0
     with running(tmp_path, "r.toml") as studio:
         page = studio.enter().page("/data/table")
-    assert "semicolons between fields, quotes are &#39;, line 1 has the names; NULL is NA" in page
+    assert (
+        "delimiter: semicolon; quotes: single, &#39;; header row: yes, line 1 has the names" in page
+    )
 
 
 def test_a_csv_file_is_read_as_somebody_says_and_signed_so(tmp_path):
@@ -113,9 +121,9 @@ def test_a_csv_file_is_read_as_somebody_says_and_signed_so(tmp_path):
         studio.page("/dialect", wrong)
         right = {"delimiter": ";", "quote": '"', "header": "no", "null": "NA"}
         page = studio.page("/dialect", right)
-        assert "semicolons between fields" in page
-        assert "line 1 is a row; NULL is an empty field and NA" in page
+        assert '<option value=";" selected>' in page
         assert '<option value="no" selected>' in page
+        assert 'value="NA"' in page
         studio.page("/data/roles")
         names = sorted(re.findall('data-column="([^"]+)"', studio.page("/data/roles")))
         assert len(names) == 5
@@ -123,30 +131,30 @@ def test_a_csv_file_is_read_as_somebody_says_and_signed_so(tmp_path):
             ("identifier", "quasi", "quasi", "sensitive", "sensitive"), names, strict=True
         ):
             studio.choose("role", role, [column])
-        studio.choose("t", "0.5")
+        state(studio)
         studio.page("/data/check?run=yes")
         names = {"release": "r.csv", "recipe": "people.recipe.toml", "summary": "s.html"}
         text = studio.page("/write", names)
     assert "✓ Written" in text, text
-    sql, command, *_, options = shown_code(text)
-    assert "release it by the command" in sql
-    assert 'null = ["", "NA"]' in (tmp_path / "people.recipe.toml").read_text()
+    command, sql, *_, options = shown_code(text)
+    assert "nullstr := ['', 'NA']" in sql
+    assert 'null = ["NA"]' in (tmp_path / "people.recipe.toml").read_text()
     signed = (tmp_path / "r.csv").read_text()
-    for shown in (command, options):
+    for shown, target in ((command, "r.again.csv"), (options, "r.csv")):
         done = anon(tmp_path, *shlex.split(shown)[1:], "--overwrite")
         assert done.returncode == 0, done.stderr
-        assert (tmp_path / "r.csv").read_text() == signed
+        assert (tmp_path / target).read_text() == signed
     with running(tmp_path, "people.csv") as studio:
         studio.enter().page("/dialect", {**right, "null": "NA -"})
         page = studio.page("/data/table")
-        assert "it reads the file in another way" in page
+        assert "It reads the file in another way." in page
         assert "Load its choices" in page
 
 
 def test_other_sources_cannot_be_read_in_another_way(tmp_path):
     duckdb.connect().execute(f"COPY ({PEOPLE}) TO '{tmp_path / 'people.parquet'}'")
     with running(tmp_path, "people.parquet") as studio:
-        assert "another way" not in studio.enter().page("/data/table")
+        assert "How the file is read" not in studio.enter().page("/data/table")
         assert studio.ask("/dialect", {"delimiter": ";"})[0] == 404
 
 
@@ -161,7 +169,8 @@ def bench_of(folder, sql, options=""):
 def chosen(session):
     for role, columns in ROLES.items():
         session.apply("role", role, columns)
-    session.apply("t", "0.5")
+    for name, value in {"t": "0.5", "purpose": "A study", "recipient": "A university"}.items():
+        session.apply(name, value)
     return session.recipe
 
 
@@ -177,7 +186,7 @@ def test_a_file_larger_than_the_memory_is_opened_without_a_preview(tmp_path):
     screen = {"session": session, "facts": facts}
     roles = pages.render("part_roles.html", **screen)
     risk = pages.render("part_risk.html", **screen, found=bench.risk(chosen(session), []))
-    assert f"one row in {facts['every']}, of which more are unique" in roles
+    assert f"These figures come from one row in {facts['every']}." in roles
     fresh = anon_sql.connect()
     fresh.execute(f"CREATE VIEW raw AS FROM '{file}'")
     fresh.execute(next(text for text in shown_code(roles) if text.startswith("CREATE TABLE few")))
@@ -191,7 +200,7 @@ def test_a_file_larger_than_the_memory_is_opened_without_a_preview(tmp_path):
             in roles
         )
     page = pages.render("part_preview.html", **screen, found=None)
-    assert "a sample would mislead. Check makes the release in parts." in page
+    assert "and a sample would mislead. Check makes the release in parts." in page
     assert "button" not in page
 
 

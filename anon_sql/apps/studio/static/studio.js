@@ -39,6 +39,7 @@ async function load(section, url, body, valid = () => true) {
   if (control) control.focus();
   const source = $("[data-source]", section);
   if (source) $("#source").textContent = source.dataset.source;
+  if ($(".roles", section)) watchRows();
   return true;
 }
 
@@ -55,7 +56,8 @@ async function run(button) {
   const into = button.dataset.into;
   const section = into ? document.getElementById(into) : button.closest("[data-load]");
   button.disabled = true;
-  if (into) return void (await load(section, button.dataset.run));
+  if ("stays" in button.dataset) section.dataset.load = button.dataset.run; // asked for once, shown after each choice
+  if (into) { await load(section, button.dataset.run); button.disabled = false; return; }
   await flush();
   const mine = ++turn;
   if (!(await load(section, button.dataset.run, undefined, () => mine === turn))) return;
@@ -125,6 +127,38 @@ function flush() {
   return sending;
 }
 
+// ---- rows of Roles that were in view: what nobody can have read is not confirmed
+const seen = new Set();
+const watcher = new IntersectionObserver((found) => {
+  found.forEach(({ target, intersectionRatio }) => {
+    if (intersectionRatio >= 0.6) { seen.add(target.closest("tr").dataset.column); watcher.unobserve(target); }
+  });
+  countUnseen();
+}, { threshold: 0.6, rootMargin: "-90px 0px 0px 0px" });
+
+function watchRows() {
+  seen.clear();
+  watcher.disconnect();
+  all(".roles tbody tr").forEach((row) => { if ($(".read", row).checked) seen.add(row.dataset.column); else watcher.observe($(".role", row)); });
+  countUnseen();
+}
+
+const unseen = (rows) => rows.filter((row) => !seen.has(row.dataset.column) && !$(".read", row).checked);
+
+function countUnseen() {
+  const left = unseen(all(".roles tbody tr")).length, note = $("#unseen");
+  if (note) note.textContent = left ? `${left} not in view yet: scroll down.` : "";
+}
+
+function refuseUnseen(rows) {
+  const left = unseen(rows);
+  if (!left.length) return false;
+  say(`${left.length} of these columns ${left.length === 1 ? "was" : "were"} not in view yet. Look at every row, then confirm.`);
+  if (left[0].hidden) { $("#find").value = $("#filter").value = ""; filter(); }
+  left[0].scrollIntoView({ block: "center", inline: "nearest" });
+  return true;
+}
+
 function setRole(rows, role) {
   const known = rows.filter((row) => row.dataset.role !== role);
   rows.forEach((row) => { $(".role", row).value = row.dataset.role = role; $(".read", row).checked = true; });
@@ -156,7 +190,8 @@ document.addEventListener("change", ({ target }) => {
   if (target.id === "filter") return filter();
   if (target.id === "all") return all(".roles tbody tr:not([hidden]) .selected").forEach((each) => { each.checked = target.checked; });
   if (target.id === "set-all") {
-    if (target.value) setRole(all(".roles tbody tr").filter((each) => $(".selected", each).checked), target.value);
+    const rows = all(".roles tbody tr").filter((each) => $(".selected", each).checked);
+    if (target.value && !refuseUnseen(rows)) setRole(rows, target.value);
     target.value = "";
   } else if (row && target.className === "role") setRole([row], target.value);
   else if (row && target.className === "read") choose("read", target.checked, [row.dataset.column]);
@@ -203,6 +238,7 @@ function put(control, value) {
 }
 
 function confirmAll() {
+  if (refuseUnseen(all(".roles tbody tr"))) return;
   all(".read").forEach((each) => { each.checked = true; });
   choose("read", true, all(".roles tbody tr").map((row) => row.dataset.column));
 }
