@@ -7,18 +7,21 @@ CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
     AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
         = system.main.count(x), false);
 
--- Return a text without the blanks around it: spaces of every width, tabs, line ends, and signs of no
+-- A blank as a class of a regular expression: spaces of every width, tabs, line ends, and signs of no
 -- width.
-CREATE OR REPLACE MACRO __anon_trimmed(x) AS system.main.trim(x, system.main.array_to_string(
-    system.main.list_transform([
-        9, 10, 11, 12, 13, 32, 133, 160, 5760, 8192, 8193, 8194, 8195, 8196, 8197, 8198, 8199, 8200,
-        8201, 8202, 8203, 8232, 8233, 8239, 8287, 8288, 12288, 65279
-    ], lambda __anon_code: system.main.chr(__anon_code)), ''));
+CREATE OR REPLACE MACRO __anon_blank() AS
+    '[\x{9}-\x{d} \x{85}\x{a0}\x{1680}\x{2000}-\x{200b}\x{2028}\x{2029}'
+    || '\x{202f}\x{205f}\x{2060}\x{3000}\x{feff}]';
+
+-- Return a text without the blanks around it.
+CREATE OR REPLACE MACRO __anon_trimmed(x) AS system.main.regexp_replace(
+    x, '^' || __anon_blank() || '+|' || __anon_blank() || '+$', '', 'g');
 
 -- Return whether a value is a text with blanks around it, NULL if it is NULL or not a text.
 CREATE OR REPLACE MACRO __anon_has_blanks(x) AS CASE
     WHEN system.main.regexp_full_match(system.main.typeof(x), '(?s)VARCHAR|ENUM\(.*\)')
-    THEN __anon_trimmed(x::VARCHAR) <> x::VARCHAR
+    THEN system.main.regexp_matches(
+        x::VARCHAR, '^' || __anon_blank() || '|' || __anon_blank() || '$')
 END;
 
 -- Return a column as hashes of its values, the number of its NULLs and of its texts with blanks
