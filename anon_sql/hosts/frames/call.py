@@ -16,7 +16,7 @@ from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
 from anon_sql.hosts.duckdb.listening import passed_on
 from anon_sql.hosts.frames.database import Settings, cursor, settings_of
 from anon_sql.hosts.frames.kinds import Frame, given, is_file
-from anon_sql.hosts.frames.release import earlier_labels, earlier_quasi, released
+from anon_sql.hosts.frames.release import earlier_labels, earlier_quasi, released, warn_of_rows
 from anon_sql.hosts.frames.rows import Columns, of_relation, unreadable
 from anon_sql.hosts.parts.call import paths_of
 
@@ -59,7 +59,9 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
             quasi = earlier_quasi(function, frame.columns, settings, arguments)
             with _room(function, settings) as room:
                 arguments["like"] = earlier_labels(room.con, room.named("like", like), quasi)
-        return released(function, frame, arguments, settings, scratch, paths)
+        made = released(function, frame, arguments, settings, scratch, paths)
+        warn_of_rows(function, frame.columns, settings, arguments)
+        return made
 
 
 def table(function: str, call: Mapping[str, Any]) -> Any:

@@ -112,7 +112,7 @@ class PandasFrame(Frame):
             warnings.warn(
                 "the index of a DataFrame is left out of its release; reset_index() makes it a "
                 "column",
-                stacklevel=_depth(),
+                stacklevel=depth(),
             )
 
     def assembled(
@@ -418,11 +418,11 @@ def _file(
     return FileFrame(path, of_relation(function, relation, scratch, comments), scratch)
 
 
-def _depth() -> int:
+def depth() -> int:
     """Return how many frames lie between the caller of this function and that of the package."""
     import sys
 
-    depth, frame = 1, sys._getframe(1)
+    count, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("anon_sql"):
-        depth, frame = depth + 1, frame.f_back
-    return depth
+        count, frame = count + 1, frame.f_back
+    return count

@@ -1,5 +1,6 @@
 """Release the rows of a frame: through Arrow and the core, without a macro."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,6 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from anon_sql.core import stopping
 from anon_sql.core.arrow import valid
@@ -17,15 +19,19 @@ from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import literal, quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.identifiers import FIRST
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
 from anon_sql.hosts.frames.checking import require_as_checked
 from anon_sql.hosts.frames.database import Settings
-from anon_sql.hosts.frames.kinds import Frame, Positions
+from anon_sql.hosts.frames.kinds import Frame, Positions, depth
 from anon_sql.hosts.frames.rows import Columns, unreadable
+from anon_sql.measures.person_keys import Identifier, person_key
 from anon_sql.pipeline.compute import Release, release
 from anon_sql.pipeline.request import Relation, Request, Source, checked, roles_of
 from anon_sql.pipeline.synthesize import require_sensitive, synthesize
 from anon_sql.pipeline.table import released_type, shown
+from anon_sql.suggest.combinations import Counts
+from anon_sql.suggest.roles import Shape, kind_of
 
 _HASH, _KEY, _MARK = "__anon_hash", "__anon_key_", "__anon_mark_"
 _AS_SENT = (  # Arrow types of columns that DuckDB would return as they are
@@ -70,6 +76,42 @@ def released(
         for name in request.kept
     }
     return _assembled(frame, request, rows, found, positions, scratch, table.workers)
+
+
+def warn_of_rows(
+    function: str, columns: Columns, settings: Settings, arguments: Mapping[str, Any]
+) -> None:
+    """Warn if an identifier says that people have several rows, of which k counts each.
+
+    Raises AnonError for roles that do not fit.
+    """
+    if arguments.get("entity") is not None:
+        return
+    roles = roles_of(function, _relation(columns, settings), arguments, needs_quasi=False)
+    rows = columns.read(roles.identifier) if roles.identifier else None
+    if rows is None or not rows.num_rows:
+        return
+    known = []
+    for name in roles.identifier:
+        values, kind = rows[name], columns.types[name]
+        if pa.types.is_nested(values.type):
+            continue
+        distinct = pc.count_distinct(values, mode="only_valid").as_py()
+        sample = values.slice(0, FIRST).drop_null().cast(pa.string()).to_pylist()
+        is_text = not pa.types.is_floating(values.type) and not pa.types.is_temporal(values.type)
+        shape = Shape(
+            *(name, kind, len(values), values.null_count),
+            Counts(distinct + (values.null_count > 0), 0, 0),
+            sample if is_text else [],
+        )
+        known.append(Identifier(name, kind_of(shape), shape.known, distinct))
+    key = person_key(known)
+    if key is not None:
+        warnings.warn(
+            f"{key.name} has {key.values:,} values in {key.rows:,} rows, and k counts rows; "
+            f"entity={key.name!r} counts people",
+            stacklevel=depth(),
+        )
 
 
 def _relation(columns: Columns, settings: Settings) -> Relation:

@@ -1,11 +1,14 @@
 {#
   Fails with the classes of fewer than k rows; a row without labels stands for the rows left out.
-  raw: the table that was released. k: in rows. qids: NULL means as declared on raw.
+  Fails with the properties k and people of audit, too: classes of fewer than k people.
+  raw: the table that was released. k: in people, or in rows with unit='row' or incremental.
+  entity: the column that the release was made with, which identifies a person. qids: NULL means as declared on raw.
   hierarchy: the one that the release was made with.
   incremental: whether runs have appended releases; the classes of the whole table are counted, and
   the raw table says only which columns are quasi-identifiers.
 #}
-{% test k_anonymous(model, raw, k, qids=none, hierarchy=none, incremental=false) %}
+{% test k_anonymous(model, raw, k, qids=none, hierarchy=none, incremental=false, entity=none,
+    unit='person') %}
 {{ config(store_failures=true) }}
 {%- if incremental -%}
 {{ anon_sql.small_classes(model, anon_sql.columns_of_role(raw, 'quasi', qids=qids), ['count(*)'], k) }}
@@ -24,5 +27,11 @@ select * from anon_small
 union all by name
 select anon_k as size from anon_least
 where anon_k < {{ k }} and not exists (from anon_small)
+union all by name
+select property, found as size, meaning
+from audit({{ relations }}, {{ k }}, {{ named }}, entity := {{ anon_sql.text(entity) }},
+    unit := {{ anon_sql.text(unit) }})
+where property in ('k', 'people') and passed is false
+    and (property = 'people' or not exists (from anon_small))
 {%- endif -%}
 {% endtest %}
