@@ -31,9 +31,15 @@ def folder(tmp_path):
     assert str(tmp_path) not in text
     roles = text.index("[roles]"), text.index("[statement]")
     text = text[: roles[0]] + ROLES.strip() + "\n\n" + text[roles[1] :]
-    text = text.replace("l = 2\n", "l = 2\nt = 0.5\n").replace("l = 1\n", "l = 2\nt = 0.5\n")
+    text = text.replace("l = 1\n", "l = 2\nt = 0.5\n")
     (tmp_path / "r.toml").write_text(text)
     return tmp_path
+
+
+def test_the_first_recipe_requires_l_and_t_of_sensitive_columns(tmp_path):
+    run("data", "people", "--into", tmp_path / "people.csv")
+    run("roles", tmp_path / "people.csv", "--recipe", tmp_path / "r.toml")
+    assert "k = 5\nl = 2\nt = 0.5\n" in (tmp_path / "r.toml").read_text()
 
 
 def changed(folder, *pairs):

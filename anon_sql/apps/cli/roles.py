@@ -230,7 +230,8 @@ def first_recipe(
     by_role = {
         role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
     }
-    release = {"method": "anonymize", "k": 5, "l": 2 if by_role["sensitive"] else 1}
+    disclosed = {"l": 2, "t": 0.5} if by_role["sensitive"] else {"l": 1}
+    release = {"method": "anonymize", "k": 5, **disclosed}
     if (entity := next((n["column_name"] for n in found if n["entity"]), None)) is not None:
         release["entity"] = entity
     return {
