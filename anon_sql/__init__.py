@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, AnonWarning
 from anon_sql.version import VERSION as __version__
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AnonError",
+    "AnonWarning",
     "__version__",
     "anonymize",
     "connect",

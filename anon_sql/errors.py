@@ -230,6 +230,13 @@ class AnonError(ValueError):
         return f"AnonError({str(self)!r})"
 
 
+class AnonWarning(UserWarning):
+    """Warn of what a release shows although its labels keep every promise.
+
+    The text is one sentence with names and counts, and no value of the data.
+    """
+
+
 class SpelledAs(ContextDecorator):
     """Spell the errors that are raised within as a host does; a decorator, too."""
 

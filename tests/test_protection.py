@@ -197,7 +197,7 @@ def test_what_cannot_be_is_one_sentence(con, asked, message):
     k = "" if asked.startswith("k") else "k := 3, "
     with pytest.raises(Exception, match=r"anonymize: ") as caught:
         con.execute(
-            f"FROM anonymize('t', {k}qids := ['n', 'x'], keep := ['*'], {asked})"
+            f"FROM anonymize('t', {k}qids := ['n', 'x'], keep := ['rid', '*'], {asked})"
         ).fetchall()
     assert message in str(caught.value)
 

@@ -67,6 +67,24 @@ def repeated_keys(compared: Compared, kept: Sequence[str]) -> list[str]:
     return found
 
 
+def unique_sentence(
+    share: float, names: Sequence[str], hashes_of: Callable[[str], Hashes], rows: int
+) -> str | None:
+    """Return a sentence about the rows that are unique on all columns; None if they may be.
+
+    The arguments are those of ``unique_at_most``.
+    """
+    looked = unique_at_most(share, names, hashes_of, rows)
+    if not names or looked.passed or looked.found is None:
+        return None
+    unique = round(looked.found * rows)
+    one = "1 row is" if unique == 1 else f"{unique:,} rows are"
+    return (
+        f"{one} unique on the kept columns together, {looked.found:.1%} of the release: "
+        f"{looked.example}; anyone who knows these values finds the row"
+    )
+
+
 def unique_at_most(
     share: float, names: Sequence[str], hashes_of: Callable[[str], Hashes], rows: int
 ) -> Property:

@@ -103,7 +103,8 @@ class Roles:
     """The columns of each role, spelled as in the table; ``quasi`` in the order of the call.
 
     drop: columns that are left out although they identify nobody. none: columns without a role.
-    source: 'comment' or 'call', by name of each column with a role.
+    source: 'comment' or 'call', by name of each column with a role. rest: the columns that are
+    released as they are because of a ``*`` alone.
     """
 
     identifier: tuple[str, ...] = ()
@@ -113,6 +114,12 @@ class Roles:
     none: tuple[str, ...] = ()
     source: Mapping[str, str] = field(default_factory=dict)
     drop: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
+
+    @property
+    def rest_parameter(self) -> str:
+        """Return the parameter whose ``*`` releases the columns of ``rest`` as they are."""
+        return PARAMETER["sensitive" if set(self.rest) & {*self.sensitive} else "keep"]
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -244,6 +251,7 @@ def assign(
         drop=_having("drop", names, role_of),
         none=tuple(n for n in names if n not in role_of),
         source=source,
+        rest=tuple(others) if rest in UNCHANGED else (),
     )
 
 

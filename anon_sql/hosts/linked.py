@@ -128,7 +128,9 @@ def release_linked(
     target.require_new()
     whole = nullcontext() if in_transaction(con) else transaction(con)
     with stopping.call(*owner_of(con), encloses=True), whole:
-        schema = schema_of(con, NAME, root, links=links, leave_out=leave_out, roles=roles)
+        schema = schema_of(
+            con, NAME, root, links=links, leave_out=leave_out, roles=roles, releases=True
+        )
         threads, zone = con.execute(
             "SELECT current_setting('threads'), current_setting('TimeZone')"
         ).fetchall()[0]
@@ -199,14 +201,17 @@ def schema_of(
     links: object = None,
     leave_out: object = None,
     roles: Mapping[str, object],
+    releases: bool = False,
 ) -> Schema:
-    """Return the linked tables that a connection sees."""
+    """Return the linked tables that a connection sees; releases: whether they are released."""
 
     def ask(statement: str) -> list[tuple[Any, ...]]:
         return con.execute(statement).fetchall()
 
     catalog = Catalog(function, ask, Scope(*ask(SCOPE)[0]), files=True)
-    return read_schema(catalog, root, links=links, leave_out=leave_out, roles=roles)
+    return read_schema(
+        catalog, root, links=links, leave_out=leave_out, roles=roles, releases=releases
+    )
 
 
 def _require_types(schema: Schema) -> None:

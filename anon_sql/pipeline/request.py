@@ -73,8 +73,9 @@ class Request:
     own parameters. threads: number of threads. time_zone: of timestamps that the hierarchy writes
     without one. strata: the quasi-identifiers that are not generalized. weights: of
     quasi-identifiers by name; those that are left out have 1. steps: of quasi-identifiers whose
-    values are cut.
-    Others: as in the SQL interface.
+    values are cut. rest: SQL type of each column that only a ``*`` releases as it is, by name; the
+    host looks at its values first (``without_identifiers``), because ``prepare`` refuses a request
+    that has any. Others: as in the SQL interface.
     """
 
     function: str
@@ -95,6 +96,7 @@ class Request:
     strata: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     steps: Mapping[str, Decimal] = field(default_factory=dict)
+    rest: Mapping[str, str] = field(default_factory=dict)
     method: Method | None = field(default=None, repr=False)
 
     @property
@@ -113,6 +115,11 @@ class Request:
     def option(self, name: str) -> Any:
         """Return an own parameter of some methods; None where the method lacks it."""
         return getattr(self.options, name, None)
+
+    @property
+    def rest_parameter(self) -> str:
+        """Return the parameter whose ``*`` releases the columns of ``rest`` as they are."""
+        return "keep" if self.rest.keys().isdisjoint(self.sensitive) else "sensitive"
 
     @property
     def centred(self) -> bool:
@@ -226,6 +233,7 @@ def checked(
             {name: types[name] for name in roles.quasi},
             common["format"],
         ),
+        rest={name: types[name] for name in roles.rest} if complete else {},
         method=method,
     )
 

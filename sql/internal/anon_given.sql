@@ -125,3 +125,11 @@ SELECT
 FROM __anon_measures(
     __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
     __anon_k := __anon_k, __anon_weights := __anon_weights, __anon_own := __anon_own);
+
+-- Return whether the hashes of a relation fit into memory, or an error.
+CREATE OR REPLACE MACRO __anon_fits(__anon_function, __anon_tbl) AS TABLE
+SELECT __anon_audit_hashes_fit(
+    __anon_function, __anon_types, system.main.count(*),
+    system.main.current_setting('memory_limit')) AS __anon_fit
+FROM __anon_types(__anon_tbl), (SELECT 1 AS __anon_one FROM query_table(__anon_tbl))
+GROUP BY __anon_types;

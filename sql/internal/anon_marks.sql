@@ -26,23 +26,21 @@ END;
 
 -- Return a column as hashes of its values, the number of its NULLs and of its texts with blanks
 -- around them, whether it numbers rows, and a sample of texts and numbers: those of the rows with
--- the smallest hashes.
+-- the smallest hashes. __anon_row: the hash of each row, NULL for what is no row, whose values are NULL.
+-- A FILTER would copy every column for each column.
 CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
     marks := system.main.list(__anon_audit_mark(x)),
-    nulls := system.main.count(*) - system.main.count(x),
-    blanks := system.main.count(*) FILTER (__anon_has_blanks(x)),
+    nulls := system.main.count(__anon_row) - system.main.count(x),
+    blanks := system.main.count(CASE WHEN __anon_has_blanks(x) THEN 1 END),
     consecutive := __anon_consecutive(x),
     sample := system.main.list_transform(
-        system.main.arg_min(x, __anon_row, 2000) FILTER (x IS NOT NULL),
+        system.main.arg_min(x, CASE WHEN x IS NOT NULL THEN __anon_row END, 2000),
         lambda __anon_v: CASE WHEN system.main.regexp_full_match(system.main.typeof(__anon_v),
             '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|JSON|ENUM\(.*\)')
             THEN system.main."left"(__anon_v::VARCHAR, 200) END));
-CREATE OR REPLACE MACRO __anon_marked(x) AS system.main.list(__anon_audit_mark(x));
+-- Return one row, what __anon_looked says of each column of a relation.
+CREATE OR REPLACE MACRO __anon_looks(__anon_relation) AS TABLE
+SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c <> '__anon_row'), __anon_row)
+FROM __anon_sampled(__anon_relation);
 
--- Return whether the hashes of a relation fit into memory, or an error.
-CREATE OR REPLACE MACRO __anon_fits(__anon_function, __anon_tbl) AS TABLE
-SELECT __anon_audit_hashes_fit(
-    __anon_function, __anon_types, system.main.count(*),
-    system.main.current_setting('memory_limit')) AS __anon_fit
-FROM __anon_types(__anon_tbl), (SELECT 1 AS __anon_one FROM query_table(__anon_tbl))
-GROUP BY __anon_types;
+CREATE OR REPLACE MACRO __anon_marked(x) AS system.main.list(__anon_audit_mark(x));

@@ -120,7 +120,7 @@ __anon_checked AS (
             __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows,
             system.main.struct_keys(
                 system.main.struct_extract(system.main.list_extract(__anon_rows, 1), 'kept')),
-            __anon_shown_names, __anon_order_names) AS __anon_found,
+            __anon_shown_names, __anon_order_names, __anon_looks) AS __anon_found,
         __anon_rows, __anon_buffer
     FROM __anon_given, __anon_bound
 ),

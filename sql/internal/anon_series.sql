@@ -54,7 +54,7 @@ SELECT
         tuple := system.main.struct_extract(
             system.main.struct_extract(__anon_r, 'kept'), '__anon_kept___anon_tuple')))
         AS __anon_people,
-    __anon_path_rows, __anon_types
+    __anon_path_rows, __anon_types, __anon_looks
 FROM __anon_types(__anon_tbl), __anon_table(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_options, __anon_hierarchy, 'kept',
     __anon_from := '__anon_told');

@@ -26,7 +26,7 @@ __anon_checked AS MATERIALIZED (
         __anon_buffer, __anon_people, __anon_path_rows, __anon_types, __anon_state,
         __anon_state_types,
         __anon_columns_hold_key(__anon_function, __anon_db(), __anon_key),
-        __anon_kept_names, __anon_quasi_names) AS __anon_found
+        __anon_kept_names, __anon_quasi_names, __anon_looks) AS __anon_found
     FROM
         __anon_given,
         (SELECT system.main.struct_keys(system.main.struct_pack(*COLUMNS(*))) AS __anon_quasi_names

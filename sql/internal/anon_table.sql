@@ -1,7 +1,8 @@
 -- Pass the rows of one relation to the core while DuckDB reads them. Returns one row: __anon_buffer,
 -- the number of the buffer in which the core stores the rows; __anon_rows, a list with an entry per row: its
 -- number in the core (number) and the columns that stay in DuckDB (kept); __anon_path_rows, the
--- rows of the hierarchy. At the end stand the structs that describe a call.
+-- rows of the hierarchy; __anon_looks, what suggestions need of the columns that only a * releases,
+-- NULL without any. At the end stand the structs that describe a call.
 
 CREATE OR REPLACE MACRO __anon_settings() AS system.main.struct_pack(
     threads := system.main.current_setting('threads'),
@@ -45,7 +46,8 @@ __anon_named AS (
         COLUMNS(lambda __anon_c: __anon_binding_is_role('kept', __anon_c, __anon_call)) AS '__anon_kept_\0',
         COLUMNS(lambda __anon_c: __anon_binding_is_role('taken', __anon_c, __anon_call)) AS '__anon_from_\0',
         __anon_sort_key(COLUMNS(lambda __anon_c: __anon_binding_is_role('protected', __anon_c, __anon_call)))
-            AS '__anon_key_\0'
+            AS '__anon_key_\0',
+        COLUMNS(lambda __anon_c: __anon_binding_is_role('rest', __anon_c, __anon_call)) AS '__anon_rest_\0'
     FROM (
         SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
 ),
@@ -56,18 +58,46 @@ __anon_read AS (
         system.main.struct_pack(*COLUMNS(lambda __anon_c: __anon_rests(__anon_out, __anon_c)))
             AS __anon_kept,
         __anon_buffer,
-        __anon_path_rows
+        __anon_path_rows,
+        COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_rest_')),
+        __anon_hash
     FROM __anon_row_hashed('__anon_named'), __anon_begun, __anon_path_rows(__anon_hierarchy)
-)
-SELECT
-    system.main.list(system.main.struct_pack(kept := __anon_kept, number := __anon_row_number))
-        FILTER (__anon_row_number IS NOT NULL) AS __anon_rows,
-    system.main.any_value(__anon_buffer) AS __anon_buffer,
-    system.main.any_value(__anon_path_rows) FILTER (__anon_row_number = 0) AS __anon_path_rows
-FROM (
+),
+__anon_every AS NOT MATERIALIZED (
     FROM __anon_read
     UNION ALL BY NAME
-    SELECT __anon_buffer FROM __anon_begun);
+    SELECT __anon_buffer FROM __anon_begun
+),
+-- A CTE is bound if it is named: without a * the second one costs nothing.
+__anon_gathered AS NOT MATERIALIZED (
+    SELECT
+        system.main.list(system.main.struct_pack(kept := __anon_kept, number := __anon_row_number))
+            FILTER (__anon_row_number IS NOT NULL) AS __anon_rows,
+        system.main.any_value(__anon_buffer) AS __anon_buffer,
+        system.main.any_value(__anon_path_rows) FILTER (__anon_row_number = 0) AS __anon_path_rows,
+        NULL AS __anon_looks
+    FROM __anon_every
+),
+__anon_looked_at AS NOT MATERIALIZED (
+    SELECT
+        __anon_rows, __anon_buffer, __anon_path_rows,
+        system.main.struct_pack(*COLUMNS(lambda __anon_c:
+            system.main.starts_with(__anon_c, '__anon_rest_'))) AS __anon_looks
+    FROM (
+        SELECT
+            system.main.list(system.main.struct_pack(
+                kept := __anon_kept, number := __anon_row_number))
+                FILTER (__anon_row_number IS NOT NULL) AS __anon_rows,
+            system.main.any_value(__anon_buffer) AS __anon_buffer,
+            system.main.any_value(__anon_path_rows) FILTER (__anon_row_number = 0)
+                AS __anon_path_rows,
+            __anon_looked(COLUMNS(lambda __anon_c:
+                system.main.starts_with(__anon_c, '__anon_rest_')), __anon_hash)
+        FROM __anon_every)
+)
+FROM query_table(if(
+    __anon_out = 'kept' AND __anon_binding_has_rest(__anon_call),
+    '__anon_looked_at', '__anon_gathered'));
 
 CREATE OR REPLACE MACRO __anon_row_numbers(__anon_rows_) AS system.main.list_transform(
     __anon_rows_, lambda __anon_r: system.main.struct_extract(__anon_r, 'number'));

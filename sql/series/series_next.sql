@@ -33,7 +33,7 @@ SELECT unnest(
         __anon_state_types,
         system.main.struct_pack(
             asked_l := l, leaf := leaf, waiting := waiting, leavers := leavers),
-        __anon_columns_hold_key('series_next', __anon_db(), key)),
+        __anon_columns_hold_key('series_next', __anon_db(), key), __anon_looks),
     max_depth := 2)
 FROM
     __anon_series_people(

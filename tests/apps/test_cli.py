@@ -39,7 +39,7 @@ def test_a_packages_error_is_its_sentence_alone(people):
         "rayden: qids must name columns of the table, got 'ages'; did"
     )
     sentence = refused(
-        "query", f"FROM rayden('{people}', k := 900, qids := ['age'], keep := ['*'])"
+        "query", f"FROM rayden('{people}', k := 900, qids := ['age'], keep := ['name', '*'])"
     )
     assert sentence.startswith("rayden: ")
     assert "900" in sentence

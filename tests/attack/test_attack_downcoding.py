@@ -230,7 +230,7 @@ def test_rows_left_out_and_an_empty_release(con):
 
 
 def test_any_order_of_rows_and_number_of_threads(people):
-    call = "k := 4, qids := ['age', 'born', 'city'], sensitive := 'illness', keep := ['*']"
+    call = "k := 4, qids := ['age', 'born', 'city'], sensitive := 'illness', keep := ['rid', '*']"
     people.execute("CREATE TABLE raw AS SELECT *, row_number() OVER () AS rid FROM "
                    "(SELECT * EXCLUDE (person_id) FROM people)")  # fmt: skip
     people.execute(f"CREATE TABLE label AS FROM mondrian('raw', {call})")

@@ -13,7 +13,7 @@ from anon_sql.hosts.duckdb.sql_files import entries
 from tests.frames.conftest import PEOPLE
 from tests.frames.sql import as_sql
 
-CALL = {"k": 4, "qids": ["age", "city"], "keep": ["*"]}
+CALL = {"k": 4, "qids": ["age", "city"], "keep": ["person", "n", "*"]}
 PAIRS = {
     "gcp": {"weights": {"age": 2}},
     "dm": {},

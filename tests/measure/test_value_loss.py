@@ -21,7 +21,7 @@ def raw(con):
 def made(con, form, more=""):
     con.execute(
         f"CREATE OR REPLACE TABLE r AS FROM mondrian('raw', k := 5, qids := {QIDS}, "
-        f"keep := ['*'], format := '{form}'{more})"
+        f"keep := ['rid', '*'], format := '{form}'{more})"
     )
 
 
@@ -54,7 +54,7 @@ def test_means_need_no_id(raw):
 def test_suppressed_values_lose_all_their_variance(raw):
     raw.execute("CREATE TABLE parts AS SELECT *, if(rid < 60, rid // 10, NULL) AS c FROM raw")
     raw.execute("CREATE TABLE r AS FROM generalize('parts', k := 5, qids := ['x'], classes := 'c', "
-                "keep := ['*'], format := 'mean')")  # fmt: skip
+                "keep := ['rid', '*'], format := 'mean')")  # fmt: skip
     (wanted,) = raw.execute(
         "SELECT sum((raw.x - coalesce(r.x, m)) ** 2) / sum((raw.x - m) ** 2) "
         "FROM raw JOIN r USING (rid), (SELECT avg(x) AS m FROM raw)"
@@ -71,7 +71,7 @@ def test_a_constant_column_and_nulls(con):
     con.execute("CREATE TABLE raw AS SELECT 3 AS c, if(i < 10, NULL, i) AS n, i AS rid "
                 "FROM range(40) r(i)")  # fmt: skip
     con.execute("CREATE TABLE r AS FROM mondrian('raw', k := 10, qids := ['c', 'n'], "
-                "keep := ['*'], format := 'mean')")  # fmt: skip
+                "keep := ['rid', '*'], format := 'mean')")  # fmt: skip
     assert found(con, ", id := 'rid'", ["c"]) == [("c", None, None)]
     ((_, share, away),) = found(con, ", id := 'rid'", ["n"])
     assert 0 < share < 1

@@ -69,7 +69,7 @@ def test_nulls_stay_among_themselves(con):
 def test_with_l_and_t(con, more):
     stored(con, skewed(150, 4))
     qids = ["c0", "c1"]
-    call = f"'t', k := 5, qids := {qids}, keep := ['*'] {more}, format := 'median'"
+    call = f"'t', k := 5, qids := {qids}, keep := ['rid', '*'] {more}, format := 'median'"
     con.execute(f"CREATE TABLE r AS FROM anonymize({call})")
     bound = more.split("'s', ")[1]
     (row,) = con.execute(

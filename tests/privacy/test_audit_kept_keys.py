@@ -20,7 +20,7 @@ def test_a_kept_key_that_repeats_names_linked_audit(con):
     roles = "qids := ['visited', 'ward']"
     con.execute("CREATE TABLE visits AS SELECT * EXCLUDE (visit_id) FROM visit")
     con.execute(
-        f"CREATE TABLE safe AS FROM anonymize('visits', k := 5, {roles}, keep := ['*']);"
+        f"CREATE TABLE safe AS FROM anonymize('visits', k := 5, {roles}, keep := ['person_id', '*']);"
         f"CREATE TABLE persons AS FROM anonymize('visits', k := 5, {roles}, keep := ['days'], "
         "identifiers := 'person_id')"
     )
@@ -58,14 +58,14 @@ def test_a_column_of_few_values_or_of_one_row_each_is_no_such_key(con):
 def test_linked_audit_finds_what_the_hint_warns_of(con):
     datasets.hospital(con, 300)
     con.execute("CREATE SCHEMA alone")
-    for table, columns in (
-        ("person", "['born', 'sex', 'postcode']"),
-        ("visit", "['visited', 'ward']"),
+    for table, columns, keys in (
+        ("person", "['born', 'sex', 'postcode']", ["person_id"]),
+        ("visit", "['visited', 'ward']", ["visit_id", "person_id"]),
     ):
         con.execute(f"CREATE VIEW {table}s AS FROM {table}")
         con.execute(
             f"CREATE TABLE alone.{table} AS FROM anonymize('{table}s', k := 5, qids := {columns}, "
-            "keep := ['*'])"
+            f"keep := {[*keys, '*']})"
         )
     links = ["alone.visit.person_id -> alone.person.person_id"]
     risk = con.execute(

@@ -241,7 +241,8 @@ def coded_visits(con):
             sha256(i::VARCHAR)[:63] AS shorter, if(i = 3, 'none', sha256('a')) AS nearly,
             NULL::VARCHAR AS empty, i % 3 AS number
         FROM range(40) AS r(i);
-        CREATE TABLE r AS FROM anonymize('people', k := 5, qids := ['age'], keep := ['*']);
+        CREATE TABLE r AS FROM anonymize('people', k := 5, qids := ['age'],
+            keep := ['who, "x" y', 'hashed', 'shorter', '*']);
         """
     )
     return con

@@ -1,10 +1,14 @@
 """Rows that are unique on the kept columns: the audit and the warning against a plain SQL count."""
 
 import random
+import warnings
 
 import pytest
 
-from anon_sql.apps.cli.earlier import kept_columns, unique_on_kept
+import anon_sql
+from anon_sql import frames
+from anon_sql.apps.cli.earlier import kept_columns
+from anon_sql.hosts.kept import unique_on_kept
 
 VALUES = {  # some values of each type are equal, some only look or hash alike
     "DOUBLE": ("0.0", "-0.0", "'nan'", "'inf'", "1.5"),
@@ -52,7 +56,8 @@ def count(con, columns):
 @pytest.mark.parametrize("seed", range(25))
 def test_the_audit_and_the_warning_count_as_sql_does(con, seed):
     counted = filled(con, random.Random(seed))
-    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 1, qids := ['q'], keep := ['*'])")
+    kept = [name for name in con.table("t").columns if name != "q"]
+    con.execute(f"CREATE TABLE r AS FROM mondrian('t', k := 1, qids := ['q'], keep := {kept})")
     rows = count(con, counted)
     ((found, passed),) = con.execute(
         "SELECT found, passed FROM audit('t', 'r', qids := ['q'], keep := ['*']) "
@@ -60,7 +65,7 @@ def test_the_audit_and_the_warning_count_as_sql_does(con, seed):
     ).fetchall()
     ((all_rows,),) = con.execute("SELECT count(*) FROM r").fetchall()
     assert (found, passed) == (rows / all_rows, rows == 0)
-    said = unique_on_kept(con, "r", kept_columns(con, "r", ["q"]), 0)
+    said = unique_on_kept(con, "FROM r", kept_columns(con, "r", ["q"]), 0)
     assert (int(said.split()[0]) if said else 0) == rows
 
 
@@ -76,8 +81,8 @@ def test_a_share_that_is_reached_is_allowed(con, rows):
         "SELECT passed FROM audit('t', 'r', qids := ['q'], keep := ['a'], "
         f"unique_share := {share}) WHERE property = 'identifying combinations'"
     ).fetchall() == [(True,)]
-    assert unique_on_kept(con, "r", ["a"], share) is None
-    assert unique_on_kept(con, "r", ["a"], share - 0.01)
+    assert unique_on_kept(con, "FROM r", ["a"], share) is None
+    assert unique_on_kept(con, "FROM r", ["a"], share - 0.01)
 
 
 def test_rows_left_out_and_added_columns(con):
@@ -105,4 +110,49 @@ def test_without_rows(con):
         "SELECT found, passed FROM audit('t', 'r', qids := ['q'], keep := ['a']) "
         "WHERE property = 'identifying combinations'"
     ).fetchall() == [(0, True)]
-    assert unique_on_kept(con, "r", ["a"], 0) is None
+    assert unique_on_kept(con, "FROM r", ["a"], 0) is None
+
+
+@pytest.mark.quick
+def test_python_warns_of_them(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 5 AS age, i % 2 AS bed, i // 2 AS room, i AS ill "
+        "FROM range(60) AS made(i)"
+    )
+    wanted = (
+        "mondrian: 60 rows are unique on the kept columns together, 100.0% of the release: room "
+        "alone 0.0%, with bed 100.0% of the rows are unique; anyone who knows these values finds "
+        "the row; generalize, round or leave out one of these columns, and see audit"
+    )
+    given = {"qids": ["age"], "sensitive": ["ill"], "k": 5}
+    kept = {**given, "keep": ["bed", "room"]}
+    calls = [
+        lambda roles: frames.mondrian(con.table("t").df(), **roles),
+        lambda roles: frames.mondrian(con.table("t"), **roles),
+        lambda roles: anon_sql.release(con, "t", into="one", method="mondrian", **roles),
+        lambda roles: anon_sql.release(con, "t", into="r", method="mondrian", regions=2, **roles),
+    ]
+    for call in calls:
+        with pytest.warns(anon_sql.AnonWarning) as said:
+            call(kept)
+        assert [str(each.message) for each in said] == [wanted]
+        assert said[0].filename == __file__
+        con.execute("DROP TABLE IF EXISTS one; DROP TABLE IF EXISTS r")
+    for call in calls:  # sensitive columns are not counted
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call({**given, "keep": ["bed"], "drop": ["room"]})
+
+
+@pytest.mark.quick
+def test_the_warning_counts_synthetic_rows_as_the_audit_does(con):
+    con.execute(
+        "CREATE TABLE t AS SELECT i % 5 AS age, i % 3 AS ill, i // 2 AS room FROM range(60) AS r(i)"
+    )
+    roles = {"qids": ["age"], "sensitive": ["ill"], "keep": ["room"]}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", anon_sql.AnonWarning)
+        made = frames.sdka(con.table("t").df(), k=4, **roles)
+    alone = int((made["room"].value_counts() == 1).sum())
+    counted = [int(str(each.message).split()[1]) for each in said]
+    assert counted == ([alone] if alone else [])

@@ -97,7 +97,7 @@ def test_regions_give_a_legal_release_or_one_sentence(
                 con.execute(
                     f"FROM mondrian('big', k := {k}, l := {l}, t := {t}, qids := {QIDS}, "
                     f"max_share := {bounds.get('max_share', 'NULL')}, "
-                    "keep := ['*'], sensitive := 'ill ness')"
+                    "identifiers := ['id', 'person'], keep := ['*'], sensitive := 'ill ness')"
                 ).fetchall()
         return
     parts = routed.parts()

@@ -51,7 +51,8 @@ def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, as
     monkeypatch.setattr(partition, "protect", lambda table, classes, *_: classes)
     monkeypatch.setattr(pipeline, "merge_equal_labels", lambda *_: None)
     said = fails(
-        con, f"FROM rayden('t', k := 5, qids := ['n'], keep := ['*'], sensitive := 's', {asked})"
+        con,
+        f"FROM rayden('t', k := 5, qids := ['n'], identifiers := ['person'], sensitive := 's', {asked})",
     )
     assert said.startswith("rayden: every class of labels must satisfy k, l and t, got ")
 

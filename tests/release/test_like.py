@@ -55,7 +55,9 @@ def test_months_lie_side_by_side(shared, method, may, june, k, mode):
     for name, rows in (("may", may), ("june", june)):
         shared.execute(f"CREATE OR REPLACE TABLE {name} (s VARCHAR, n INTEGER, d DATE, rid INT)")
         insert(shared, name, [(*row, at) for at, row in enumerate(rows)])
-    given = f"k := {k}, qids := {QUASI}, keep := ['*'], hierarchy := 'h', suppression_limit := 1"
+    given = (
+        f"k := {k}, qids := {QUASI}, keep := ['rid', '*'], hierarchy := 'h', suppression_limit := 1"
+    )
     shared.execute(f"CREATE OR REPLACE TABLE first AS FROM {method}('may', {given})")
     first = shared.execute("FROM first").fetchall()
     again = f"FROM {method}('june', {given}, like := 'first', suppressed := '{mode}')"
@@ -105,7 +107,7 @@ def test_every_type_without_a_hierarchy(con, form):
     names = ["a", "b", "c", "d", "e", "f", "g", "like"]
     parts = (["a", "g"], ["b", "like"], ["d"], ["c", "e"], ["f"])
     for part in parts if form == "label" else parts[:3]:
-        given = f"qids := {part}, keep := ['*'], suppression_limit := 0.05"
+        given = f"qids := {part}, keep := ['rid', '*'], suppression_limit := 0.05"
         con.execute(f"CREATE OR REPLACE TABLE may AS FROM full_domain('t', k := 12, {given})")
         shape = f"{given}, k := 12, format := '{form}'"
         wanted = con.execute(f"FROM full_domain('t', {shape})").fetchall()
@@ -267,7 +269,7 @@ def test_hostile_names(con):
     con.execute(
         """CREATE TABLE "t 'é'" AS SELECT i % 5 AS "a.b""c", i AS rid FROM range(50) AS r(i)"""
     )
-    call = """FROM full_domain('"t ''é''"', k := 4, qids := ['A.B"C'], keep := ['*']"""
+    call = """FROM full_domain('"t ''é''"', k := 4, qids := ['A.B"C'], keep := ['rid', '*']"""
     con.execute(f"""CREATE TABLE "o'1" AS {call})""")
     again = con.execute(f"""{call}, like := '"o''1"')""").fetchall()
     counted = defaultdict(int)

@@ -30,7 +30,7 @@ def table(con):
 
 
 QIDS = ['a "1', "x", "select"]
-CALL = f"'t', k := 5, qids := {QIDS}, keep := ['*']"
+CALL = f"'t', k := 5, qids := {QIDS}, keep := ['rid', '*']"
 
 
 @pytest.mark.slow
@@ -44,7 +44,7 @@ def test_a_release_by_every_method(table, method):
             sizes
         )
         failed = table.execute(
-            f"SELECT property FROM audit('t', 'r', k := 5, qids := {QIDS}, keep := ['*'], "
+            f"SELECT property FROM audit('t', 'r', k := 5, qids := {QIDS}, keep := ['rid', '*'], "
             "unique_share := 1) WHERE passed = false"
         ).fetchall()
         assert failed == [("row numbers",)]
@@ -59,7 +59,7 @@ def test_a_release_by_every_method(table, method):
 def test_text_keeps_its_labels_and_a_hierarchy_its_nodes(table):
     """A column of numbers is shown as a number, whatever hierarchy guides the classes."""
     table.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 's', widths := [2, 4])")
-    call = "'t', k := 5, qids := ['s', 'w', 'x'], keep := ['*'], hierarchy := 'h'"
+    call = "'t', k := 5, qids := ['s', 'w', 'x'], keep := ['rid', '*'], hierarchy := 'h'"
     table.execute(f"CREATE TABLE r AS FROM anonymize({call}, format := 'mean')")
     table.execute(f"CREATE TABLE label AS FROM anonymize({call})")
     kinds = dict(table.execute("SELECT column_name, data_type FROM duckdb_columns() "
@@ -94,10 +94,10 @@ def test_a_value_that_is_not_that_of_the_class_is_caught(table, monkeypatch):
 
 
 def test_where_it_cannot_be(table):
-    call = "'t', k := 5, qids := ['x'], sensitive := 's', keep := ['*']"
+    call = "'t', k := 5, qids := ['x'], sensitive := 's', keep := ['rid', '*']"
     said = fails(table, f"FROM sdka({call}, generator := 'bootstrap', format := 'mean')")
     assert said.startswith("sdka: format must be 'label' or 'typed' for a method that adds rows")
-    table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, qids := ['x'], keep := ['*'], "
+    table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, qids := ['x'], keep := ['rid', '*'], "
                   "format := 'mean')")  # fmt: skip
     hint = "value_loss() measures a release with format := 'mean' or 'median' loses"
     for name in ("attack_linking", "attack_background"):

@@ -85,7 +85,7 @@ def test_an_empty_table_has_the_columns_and_types_of_a_full_one(con, method, for
         "1::UTINYINT AS class_id FROM range(9) AS r(i)"
     )
     call = (
-        f"FROM {method}('t', k := 3, qids := ['h', 's', 'z', 'd', 'n', 'e', 'u'], keep := ['*'], "
+        f"FROM {method}('t', k := 3, qids := ['h', 's', 'z', 'd', 'n', 'e', 'u'], keep := ['kept', '*'], "
         f"identifiers := ['rid'], format := '{form}')"
     )
     full = con.sql(call)

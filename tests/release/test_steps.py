@@ -329,12 +329,12 @@ def test_in_parts(people):
 
 def test_given_classes_and_strata(people):
     people.execute("CREATE TABLE c AS SELECT *, age // 20 AS class_id FROM people WHERE age >= 0")
-    call = "keep := ['*'], qids := ['age'], steps := MAP {'age': 20}"
+    call = "keep := ['person_id', '*'], qids := ['age'], steps := MAP {'age': 20}"
     found = people.execute(f"SELECT DISTINCT age, class_id FROM generalize('c', k := 1, {call})"
                            .replace("DISTINCT age, class_id", "DISTINCT age")).fetchall()  # fmt: skip
     ages = people.execute("SELECT DISTINCT age // 20 * 20 FROM people WHERE age >= 0").fetchall()
     assert sorted(found) == sorted((f"[{low}, {low + 19}]",) for (low,) in ages)
-    call = "k := 1, qids := ['age', 'city'], keep := ['*'], strata := ['age']"
+    call = "k := 1, qids := ['age', 'city'], keep := ['person_id', '*'], strata := ['age']"
     query = f"SELECT DISTINCT age FROM mondrian('c', {call}, steps := MAP {{'age': 20}})"
     assert sorted(people.execute(query).fetchall()) == sorted(found)
 

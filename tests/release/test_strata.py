@@ -14,7 +14,7 @@ from tests.sentence import fails
 
 METHODS = ["anonymize", "basic_mondrian", "dop", "k_member", "mondrian", "mondrian_cof", "oka"]
 METHODS += ["rayden", "top_down"]
-CALL = "qids := ['age', 'city', 'sex'], identifiers := ['id'], sensitive := ['ill']"
+CALL = "qids := ['age', 'city', 'sex'], identifiers := ['id', 'person'], sensitive := ['ill']"
 TABLE = """
     CREATE OR REPLACE TABLE t AS
     SELECT
@@ -130,7 +130,7 @@ def test_one_stratum_is_the_release_without(con):
 def test_strata_on_the_command_line(con, tmp_path):
     con.execute(TABLE.format(rows=200) + f"; COPY t TO '{tmp_path}/t.parquet'")
     call = ["release", tmp_path / "t.parquet", tmp_path / "r.parquet", "--quasi", "age,city,sex"]
-    call += ["--identifier", "id", "--sensitive", "ill", "--keep", "*", "--strata", "city"]
+    call += ["--identifier", "id,person", "--sensitive", "ill", "--keep", "*", "--strata", "city"]
     result = run(*call, "--manifest")
     assert result.exit_code == 0, result.output
     assert con.execute(f"SELECT count(DISTINCT city) FROM '{tmp_path}/r.parquet'").fetchall() == [

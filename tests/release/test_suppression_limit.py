@@ -11,7 +11,7 @@ from tests.sentence import fails
 
 ROWS = 3000
 AUDITED = ("l", "t", "beta", "entity")
-CALL = f"qids := {QUASI}, identifiers := ['id'], sensitive := ['income'], keep := ['*']"
+CALL = f"qids := {QUASI}, identifiers := ['id', 'person'], sensitive := ['income'], keep := ['*']"
 
 
 @pytest.fixture
@@ -109,7 +109,13 @@ def test_any_threads_and_any_order(made):
 
 def test_in_parts(made):
     """Each region may suppress its share of its rows."""
-    call = {"qids": QUASI, "identifiers": ["id"], "keep": ["*"], "k": 50, "region_rows": 1500}
+    call = {
+        "qids": QUASI,
+        "identifiers": ["id", "person"],
+        "keep": ["*"],
+        "k": 50,
+        "region_rows": 1500,
+    }
     anon_sql.release(made, "t", into="plain", effort="fast", **call)
     anon_sql.release(made, "t", into="r", effort="fast", suppression_limit=0.1, **call)
     (before, _), (after, starred) = loss(made, "plain"), loss(made, "r")

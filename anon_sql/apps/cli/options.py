@@ -18,7 +18,7 @@ from anon_sql.core import common_parameters
 from anon_sql.core.names import quote
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
 from anon_sql.errors import AnonError
-from anon_sql.hosts.duckdb.roles import described_by_name
+from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
 from anon_sql.pipeline.request import roles_of
 
 _STATED, _SERIES = "Statement for the recipient", "Earlier releases"
@@ -214,17 +214,24 @@ def name_roles(
     function: str,
     roles: dict[str, Any],
     entity: str | None = None,
+    *,
+    releases: bool = False,
 ) -> None:
     """Write the columns of ``raw`` that have each role in place of what options name.
 
     roles: names by parameter; without any, those that the comments of a database declare apply.
-    ``*`` becomes the names of the columns that it stands for. Raises AnonError as ``assign`` does.
+    ``*`` becomes the names of the columns that it stands for. releases: whether they are released.
+    Raises AnonError as ``assign`` does, and for a ``*`` that would release identifiers.
     """
     given = {name: names or None for name, names in roles.items()}
     bound = {**given, "entity": entity}
     relation, _ = described_by_name(con, function, "raw", bound)
     found = roles_of(function, relation, bound)
     relation.agrees(found)
+    if releases:
+        refuse_identifiers(
+            con, function, "raw", found.rest_parameter, {n: relation.types[n] for n in found.rest}
+        )
     named = {fold(name) for name in roles["identifiers"] or []}
     named |= {name for name, text in relation.comments.items() if clear_tag(text)}
     for role, parameter in PARAMETER.items():

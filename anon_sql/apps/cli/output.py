@@ -18,13 +18,12 @@ from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Option, Words, did_you_mean, listed
 from anon_sql.hosts.files import atomic_file, atomic_folder, remove_temporary, stored, write_files
 from anon_sql.hosts.frames.named import released_by_name
+from anon_sql.hosts.kept import MEASURED
 from anon_sql.hosts.parquet import ArrowRows, write_parquet
 from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
 from anon_sql.methods.method import release_methods
-
-MEASURED = 5_000_000  # rows of a release in parts whose measures are computed
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,6 @@ from anon_sql.apps.cli.earlier import (
     read_earlier,
     read_like,
     require_apart,
-    unique_on_kept,
     whole_tuple,
 )
 from anon_sql.apps.cli.linked import release_by_recipe, release_root
@@ -53,6 +52,7 @@ from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.files import (
     means_folder,
 )
+from anon_sql.hosts.kept import unique_on_kept
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import is_recipe
 from anon_sql.hosts.series_file import naming
@@ -240,7 +240,7 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
-            arguments.name_roles(con, name, roles, entity)
+            arguments.name_roles(con, name, roles, entity, releases=True)
             check_earlier(previous, like, roles["sensitive"])
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
             trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
@@ -267,7 +267,9 @@ def release(
             labelled = [*roles["qids"], *roles["sensitive"]]
             kept = kept_columns(con, "released", labelled)
             singled_out = (
-                None if released.measures else unique_on_kept(con, "released", kept, unique_share)
+                None
+                if released.measures
+                else unique_on_kept(con, "FROM released", kept, unique_share)
             )
 
             def describe() -> dict[str, Any]:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first
 from anon_sql.core.forks import ForkLock
-from anon_sql.core.roles import PARAMETER, UNCHANGED, clear_tag, fold, has_rest
+from anon_sql.core.roles import PARAMETER, UNCHANGED, clear_tag, fold
+from anon_sql.core.roles import has_rest as is_rest
 from anon_sql.errors import AnonError
 from anon_sql.hosts.contents import require_unrenamed
 from anon_sql.hosts.duckdb import registry
@@ -44,7 +45,7 @@ _ROLES = {  # the roles of ``bound_role`` that make up a kind
     "taken": ("quasi", "classes"),
     "released": ("quasi", "kept"),
 }
-_WITH_ZERO = ("kept", "none", "protected", "taken")
+_WITH_ZERO = ("kept", "none", "protected", "rest", "taken")
 _MOST = 64  # maximum number of cached tables
 _lookup_lock = ForkLock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
@@ -159,6 +160,13 @@ def bound_tuple(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: 
     return _bound_as(scope, tags, name) in UNCHANGED
 
 
+def bound_rest(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+    """Return whether a column is released as it is because of a ``*`` alone."""
+    folded = fold(name)
+    rest = _rest_of(scope, clear_tag(tags.get(folded)), folded)
+    return any(rest == PARAMETER[role] for role in UNCHANGED)
+
+
 def _bound_as(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str | None:
     """Return the role of a column, by the call, its comment, or the ``*`` of the call."""
     folded = fold(name)
@@ -175,7 +183,7 @@ def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str
     parameters = [*PARAMETER.values(), "drops", "entity", "classes"]
     if any(folded in _names(scope[parameter]) for parameter in parameters):
         return None
-    return next((each for each in PARAMETER.values() if has_rest(each, scope[each])), None)
+    return next((each for each in PARAMETER.values() if is_rest(each, scope[each])), None)
 
 
 def _names(value: Any) -> frozenset[str]:
@@ -229,7 +237,7 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
 
     A kind is a result of ``bound_role``, or ``kept``: released unchanged; ``released``: all but
     identifiers; ``sensitive``; ``tuple``: see ``bound_tuple``; ``protected``: see
-    ``bound_protected``; ``taken``: passed to the method; ``none``: no
+    ``bound_protected``; ``rest``: see ``bound_rest``; ``taken``: passed to the method; ``none``: no
     column. The column ``__anon_zero``, which macros add, is of the kinds in ``_WITH_ZERO``, so that
     no selection is empty.
     """
@@ -237,6 +245,15 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     scope: dict[str, Any] = scope_in(scopes)
     tags = _tags(scope)
     return pa.array([_matches(kind, scope, tags, name.as_py()) for name in names], pa.bool_())
+
+
+@udf("BOOLEAN")
+def has_rest(scopes: Any) -> pa.Array:
+    """Return whether a ``*`` of the call releases columns as they are."""
+    scope = scope_in(scopes)
+    released = [PARAMETER[role] for role in UNCHANGED]
+    found = any(is_rest(parameter, scope[parameter]) for parameter in released)
+    return pa.array([found] * len(scopes), pa.bool_())
 
 
 def _matches(kind: str, scope: Mapping[str, Any], tags: Mapping[str, Any], name: str) -> bool:
@@ -249,6 +266,8 @@ def _matches(kind: str, scope: Mapping[str, Any], tags: Mapping[str, Any], name:
         return bound_sensitive(scope, tags, name)
     if kind == "tuple":
         return bound_tuple(scope, tags, name)
+    if kind == "rest":
+        return bound_rest(scope, tags, name)
     return bound_role(scope, tags, name) in _ROLES.get(kind, (kind,))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.names import quote
@@ -36,12 +37,17 @@ def kinds_of(
     return found
 
 
-def shape_in(name: str, kind: str, view: Any) -> Shape:
-    """Return a column as the rules for suggestions see it; view: of ``__anon_looked``."""
+def shape_in(name: str, kind: str, view: Any, *, one_more: bool = False) -> Shape:
+    """Return a column as the rules for suggestions see it.
+
+    view: of ``__anon_looked``. one_more: whether one entry is no row; its mark is that of NULL.
+    """
     nulls, sample = first(view.field("nulls")), first(view.field("sample"))
     texts = [text for text in sample or [] if text is not None]
     consecutive = bool(first(view.field("consecutive")))
     marks, blanks = marks_in(view.field("marks")), first(view.field("blanks"))
+    if one_more:
+        marks = np.delete(marks, np.flatnonzero(marks == 0)[:1])
     return shape_of(name, kind, marks, nulls, texts, consecutive, blanks)
 
 

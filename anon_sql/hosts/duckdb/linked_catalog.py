@@ -8,12 +8,13 @@ from typing import Any
 import duckdb
 
 from anon_sql.core.names import literal, pieces, quote, split
-from anon_sql.core.roles import PARAMETER, REST, ROLES, fold, overriding, tag
+from anon_sql.core.roles import PARAMETER, REST, ROLES, UNCHANGED, fold, overriding, tag
 from anon_sql.core.steps import read_steps
 from anon_sql.errors import AnonError, Parameter, Words, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
 from anon_sql.hosts.duckdb.relation import Scope, place_of
 from anon_sql.linked.schema import Link, Schema, Table, arrange, read_links, side_of
+from anon_sql.suggest.roles import refuse_identifiers
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 Place = tuple[str, str, str]
@@ -120,11 +121,13 @@ def read_schema(
     links: object = None,
     leave_out: object = None,
     roles: Mapping[str, object],
+    releases: bool = False,
 ) -> Schema:
     """Return the tables linked with a root, in the catalog or by given links.
 
     roles: the parameters qids, sensitive, identifiers and keep, columns written 'visit.ward'.
-    Raises AnonError for what ``arrange`` refuses.
+    releases: whether the tables are released. Raises AnonError for what ``arrange`` refuses, and
+    for a ``*`` that would release identifiers.
     """
     function = catalog.function
     if not isinstance(root, str) or not root:
@@ -140,7 +143,39 @@ def read_schema(
         assigned = {} if fold(short) in names else _roles(function, short, columns, given)
         tables[short] = Table(short, relation, types, assigned)
     _require_used(function, given, tables)
-    return arrange(function, top, tables, found, left)
+    made = arrange(function, top, tables, found, left)
+    if releases:
+        _refuse_identifiers(catalog, made, given)
+    return made
+
+
+def _refuse_identifiers(
+    catalog: Catalog, schema: Schema, given: Mapping[tuple[str, str], str]
+) -> None:
+    """Raise AnonError if a ``*`` would release columns that are suggested as identifiers.
+
+    Reference tables hold no persons, and are not looked at.
+    """
+    reasons: dict[str, dict[str, str]] = {PARAMETER[role]: {} for role in UNCHANGED}
+    for node in schema.nodes.values():
+        role = given.get((fold(node.name), REST)) or given.get((REST, REST))
+        columns = catalog.found[fold(node.name)][2]
+        rest = [
+            column["name"]
+            for column in columns
+            if tag(column["comment"]) is None
+            and (fold(node.name), fold(column["name"])) not in given
+        ]
+        if role not in UNCHANGED or not rest:
+            continue
+        few = f"SELECT {', '.join(map(quote, rest))} FROM {node.table.relation}"
+        for name, reason in catalog.ask(
+            f"WITH __anon_rest AS ({few}) SELECT column_name, reason "
+            "FROM suggest_roles('__anon_rest') WHERE role = 'identifier'"
+        ):
+            reasons[PARAMETER[role]][f"{node.name}.{name}"] = reason
+    for parameter, found in reasons.items():
+        refuse_identifiers(catalog.function, parameter, found)
 
 
 def _listed(value: object) -> list[str]:

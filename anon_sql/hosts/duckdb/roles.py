@@ -6,6 +6,9 @@ from typing import Any
 
 import duckdb
 
+from anon_sql.core import stopping
+from anon_sql.core.arrow import one_array
+from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
 from anon_sql.errors import AnonError, Argument, did_you_mean
@@ -19,8 +22,14 @@ from anon_sql.hosts.duckdb.binding import (
     require_names,
     scope_of,
 )
+from anon_sql.hosts.duckdb.identifiers import shape_in
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
+from anon_sql.suggest import roles as suggestions
+from anon_sql.suggest.roles import Shape
+
+_LOOK = 48  # bytes that a value costs while its column is looked at for suggestions
+_FEWEST = 100_000  # rows that are looked at, however little memory there is
 
 
 def resolve_roles(
@@ -83,6 +92,57 @@ def described_by_name(
     types, scope, seen, settings = found[0]
     columns = {name: kind for name, kind in types.items() if name != HELPER + "zero"}
     return described(function, columns, flat_scope(scope), seen, settings), settings
+
+
+def shapes_of(types: Mapping[str, str], looks: Any, *, one_more: bool = False) -> list[Shape]:
+    """Return columns as the rules of suggestions see them.
+
+    types: SQL type by name. looks: a struct of what ``__anon_looked`` returns for each column, by
+    its name, which may begin with ``__anon_rest_``. one_more: whether one entry is no row.
+    """
+    packed = one_array(looks)
+    at_name = {each.name.removeprefix(HELPER + "rest_"): at for at, each in enumerate(packed.type)}
+    shapes = []
+    for name, kind in types.items():
+        shapes.append(shape_in(name, kind, packed.field(at_name[name]), one_more=one_more))
+        stopping.check()
+    return shapes
+
+
+def refuse_identifiers(
+    con: duckdb.DuckDBPyConnection,
+    function: str,
+    relation: str,
+    parameter: str,
+    rest: Mapping[str, str],
+) -> None:
+    """Raise AnonError if a ``*`` would release columns that are suggested as identifiers.
+
+    con: with the functions of the package. relation: its name, as SQL writes it. parameter: the
+    one that has the ``*``. rest: SQL type by name of the columns that only the ``*`` releases. Of a
+    relation whose hashes would fill much of the memory, one row in so many is looked at, which
+    shows more values that differ, and never fewer.
+    """
+    if not rest:
+        return
+    columns = ", ".join(map(quote, rest))
+    rows, limit = con.execute(
+        f"SELECT count(*), current_setting('memory_limit') FROM query_table({literal(relation)})"
+    ).fetchall()[0]
+    memory = size_in_bytes(limit)
+    most = rows if memory is None else max(memory // (4 * _LOOK * len(rest)), _FEWEST)
+    every = max(-(-int(rows) // max(int(most), 1)), 1)
+    read = f"FROM query_table({literal(relation)})"
+    if every > 1:
+        numbered = f"SELECT *, row_number() OVER () AS __anon_number {read}"
+        read = f"FROM ({numbered}) WHERE __anon_number % {every} = 0"
+    packed = con.sql(
+        f"WITH __anon_few AS (SELECT {columns} {read}) "
+        "SELECT struct_pack(*COLUMNS(*)) AS looks FROM __anon_looks('__anon_few')"
+    ).to_arrow_table()
+    shapes = shapes_of(rest, packed.column("looks"))
+    reasons = suggestions.identifiers_among(function, rest, shapes)
+    suggestions.refuse_identifiers(function, parameter, reasons)
 
 
 def _described(

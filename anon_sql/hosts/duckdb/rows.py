@@ -29,8 +29,9 @@ from anon_sql.core.stopping import Stop
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import udf
-from anon_sql.hosts.duckdb.roles import described
+from anon_sql.hosts.duckdb.roles import described, shapes_of
 from anon_sql.pipeline.request import Request, Source, checked
+from anon_sql.suggest.roles import without_identifiers
 
 HOUR = 3600.0
 MANY = 100_000  # rows whose memory is worth the milliseconds of returning it
@@ -211,6 +212,7 @@ def combined(values: pa.ChunkedArray, order: pa.Array | None = None) -> pa.Array
 _ROW = 70  # bytes a row costs whatever its columns: order, classes, hashes, the output's index
 _QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
 _KEPT = 45  # bytes a value that is released as it is costs: DuckDB's list and the output
+_MARK = 24  # bytes a value costs whose column only a * releases: its hash, in a list and sorted
 _SEARCH = 230  # bytes a row costs where classes are searched under l, t, persons or a limit
 # Measured with benchmarks/audit.py: ten million rows of 8 quasi-identifiers and 1 or 2 others.
 _AUDITED = 60  # bytes a raw row and its released row cost an audit whatever their columns
@@ -237,7 +239,7 @@ def available(limit: str | None) -> int:
 def bytes_a_row(request: Request) -> int:
     """Return the bytes that a release takes for a row."""
     searched = request.protected or request.entity or request.option("suppression_limit")
-    columns = _QUASI * len(request.quasi) + _KEPT * len(request.kept)
+    columns = _QUASI * len(request.quasi) + _KEPT * len(request.kept) + _MARK * len(request.rest)
     return _ROW + columns + (_SEARCH if searched else 0)
 
 
@@ -327,14 +329,20 @@ def append(numbers: Any, rows: Any) -> pa.Array:
     return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
 
 
-def buffered_rows(number: int, row_numbers: Any) -> tuple[Request, Source | None]:
+def buffered_rows(
+    number: int, row_numbers: Any, looks: Any = None
+) -> tuple[Request, Source | None]:
     """Return the request of a call and its rows; None for a table without rows.
 
-    number: of the buffer; row_numbers: list of arrival numbers, the order of the rows.
+    number: of the buffer; row_numbers: list of arrival numbers, the order of the rows. looks: as
+    ``shapes_of`` takes them, of the columns that only a ``*`` releases. Raises AnonError if one of
+    them looks like an identifier.
     """
     rows: RowBuffer = claim(number)
     request = rows.request
     stopping.check(request.function)
+    if request.rest and looks is not None:
+        request = without_identifiers(request, shapes_of(request.rest, looks, one_more=True))
     numbers = one_array(row_numbers)
     if not numbers.is_valid()[0].as_py():
         return request, None

@@ -59,7 +59,7 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
             quasi = earlier_quasi(function, frame.columns, settings, arguments)
             with _room(function, settings) as room:
                 arguments["like"] = earlier_labels(room.con, room.named("like", like), quasi)
-        made = released(function, frame, arguments, settings, scratch, paths)
+        made = released(function, frame, arguments, settings, scratch, paths, warns=True)
         warn_of_rows(function, frame.columns, settings, arguments)
         return made
 

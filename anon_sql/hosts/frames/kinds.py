@@ -24,6 +24,7 @@ from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.hosts.columns import require_names
 from anon_sql.hosts.contents import kind_of, require_csv, require_parquet, require_unrenamed
 from anon_sql.hosts.frames.rows import Columns, comments_of, of_arrow, of_relation, unreadable
+from anon_sql.hosts.kept import depth
 
 Positions = npt.NDArray[np.int32]
 _SAMPLE = 4096  # values of a column that show whether they recur
@@ -416,13 +417,3 @@ def _file(
     if kind == "csv":
         require_unrenamed(function, relation.columns)
     return FileFrame(path, of_relation(function, relation, scratch, comments), scratch)
-
-
-def depth() -> int:
-    """Return how many frames lie between the caller of this function and that of the package."""
-    import sys
-
-    count, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("anon_sql"):
-        count, frame = count + 1, frame.f_back
-    return count

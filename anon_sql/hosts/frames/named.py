@@ -32,12 +32,16 @@ class _Named(Frame):
 
 @contextmanager
 def released_by_name(
-    con: duckdb.DuckDBPyConnection, call: PartsRequest, parameters: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection,
+    call: PartsRequest,
+    parameters: Mapping[str, Any],
+    *,
+    warns: bool = False,
 ) -> Iterator[str]:
     """Give a query of the release of a relation, in its order.
 
-    call: checked; parameters: those of the release function but tbl, as they were given. Raises
-    AnonError as the SQL function does.
+    call: checked; parameters: those of the release function but tbl, as they were given. warns: as
+    in ``released``. Raises AnonError as the SQL function does.
     """
     function, arguments = call.request.function, dict(parameters)
     arguments.pop("hierarchy", None)
@@ -47,7 +51,9 @@ def released_by_name(
     with cursor(settings, function) as scratch:
         relation = con.sql(f"FROM query_table({literal(call.relation)})")
         frame = _Named(relation, of_relation(function, relation, scratch, call.comments))
-        rows, columns = released(function, frame, arguments, settings, scratch, call.paths)
+        rows, columns = released(
+            function, frame, arguments, settings, scratch, call.paths, warns=warns
+        )
     con.register(_RELEASED, rows)
     try:
         yield f"SELECT {columns} FROM {quote(_RELEASED)}"

@@ -1,5 +1,6 @@
 """Release the rows of a frame: through Arrow and the core, without a macro."""
 
+import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql.audit.columns import unique_sentence
 from anon_sql.core import stopping
-from anon_sql.core.arrow import valid
+from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import is_number
 from anon_sql.core.duckdb_internals.hashing import mark, row_hash, sort_key
 from anon_sql.core.labels.writing import Labels
@@ -20,19 +22,24 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.identifiers import FIRST
+from anon_sql.hosts.duckdb.roles import shapes_of
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
 from anon_sql.hosts.frames.checking import require_as_checked
-from anon_sql.hosts.frames.database import Settings
-from anon_sql.hosts.frames.kinds import Frame, Positions, depth
+from anon_sql.hosts.frames.database import Settings, cursor
+from anon_sql.hosts.frames.kinds import Frame, Positions
 from anon_sql.hosts.frames.rows import Columns, unreadable
+from anon_sql.hosts.kept import depth, kept_of, warn
 from anon_sql.measures.person_keys import Identifier, person_key
+from anon_sql.measures.uniqueness import UNIQUE_SHARE, Hashes
 from anon_sql.pipeline.compute import Release, release
 from anon_sql.pipeline.request import Relation, Request, Source, checked, roles_of
 from anon_sql.pipeline.synthesize import require_sensitive, synthesize
 from anon_sql.pipeline.table import released_type, shown
 from anon_sql.suggest.combinations import Counts
-from anon_sql.suggest.roles import Shape, kind_of
+from anon_sql.suggest.roles import Shape, kind_of, without_identifiers
 
+_numbers = itertools.count(1)
+_REST = "anon_frame_rest_"  # views of the columns that only a * releases
 _HASH, _KEY, _MARK = "__anon_hash", "__anon_key_", "__anon_mark_"
 _AS_SENT = (  # Arrow types of columns that DuckDB would return as they are
     *(pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32()),
@@ -48,12 +55,15 @@ def released(
     settings: Settings,
     scratch: duckdb.DuckDBPyConnection,
     paths: pa.StructArray | None,
+    *,
+    warns: bool = False,
 ) -> Any:
     """Return the release of a frame as a frame of the same kind.
 
     arguments: those of the SQL function by name, with ``like`` as ``earlier_labels`` returns it.
-    scratch: a connection of this package's own. paths: the rows of the hierarchy. Raises AnonError
-    as the SQL function does, and returns nothing then.
+    scratch: a connection of this package's own. paths: the rows of the hierarchy. warns: whether to
+    warn of rows that are unique on the kept columns. Raises AnonError as the SQL function does,
+    and returns nothing then.
     """
     columns = frame.columns
     drops = [name for name in _SCORES if name in columns.types] if function == "generalize" else []
@@ -65,6 +75,7 @@ def released(
     rows = columns.read(names)
     _require_memory(request, rows.num_rows, settings)
     stopping.check(function)
+    request = looked_at(request, columns, rows, settings)
     if rows.num_rows == 0:
         return _empty(frame, request, rows, shown_names, settings)
     table = _Rows(request, columns, rows, scratch, Workers(function, settings.threads))
@@ -75,7 +86,10 @@ def released(
         name: origin[name][found.position] if name in origin else found.position
         for name in request.kept
     }
-    return _assembled(frame, request, rows, found, positions, scratch, table.workers)
+    made_frame = _assembled(frame, request, rows, found, positions, scratch, table.workers)
+    if warns:
+        warn(function, (table if made is None else made).unique_on_kept(positions))
+    return made_frame
 
 
 def warn_of_rows(
@@ -117,6 +131,26 @@ def warn_of_rows(
 def _relation(columns: Columns, settings: Settings) -> Relation:
     """Return what ``checked`` needs to know of a table."""
     return Relation(columns.types, columns.comments, settings.threads, settings.time_zone)
+
+
+def looked_at(request: Request, columns: Columns, rows: pa.Table, settings: Settings) -> Request:
+    """Return a request after a look at the columns that only a ``*`` releases.
+
+    rows: what ``read`` returned. Raises AnonError if one of them looks like an identifier.
+    """
+    if not request.rest:
+        return request
+    name = f"{_REST}{next(_numbers)}"
+    with cursor(settings, request.function, registered=True) as own:
+        chosen = rows.select(list(request.rest))
+        columns.restored(own.from_arrow(chosen), chosen.column_names).create_view(name)
+        try:
+            found = own.sql(
+                f"SELECT struct_pack(*COLUMNS(*)) FROM __anon_looks({literal(name)})"
+            ).to_arrow_table()
+        finally:
+            own.execute(f"DROP VIEW {quote(name)}")
+    return without_identifiers(request, shapes_of(request.rest, found.column(0)))
 
 
 def _require_memory(request: Request, rows: int, settings: Settings) -> None:
@@ -171,6 +205,22 @@ class _Rows:
             None if request.classes is None else made[request.classes],
             added,
         )
+
+    def unique_on_kept(self, positions: Mapping[str, Positions]) -> str | None:
+        """Return a sentence about the rows of a release that its kept columns single out.
+
+        positions: those of the released rows, by kept column.
+        """
+        kept, types = kept_of(self.request), self.columns.types
+        if not kept:
+            return None
+        marks = self.asked({name: mark(quote(name), types[name]) for name in kept})
+
+        def hashes_of(name: str) -> Hashes:
+            found: Hashes = integers(marks[name].combine_chunks())[positions[name]]
+            return found
+
+        return unique_sentence(UNIQUE_SHARE, kept, hashes_of, len(positions[kept[0]]))
 
     def _as_sent(self, name: str) -> bool:
         """Return whether DuckDB would return a column as it is."""

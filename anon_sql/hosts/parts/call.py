@@ -13,7 +13,7 @@ from anon_sql.core.duckdb_internals import hashing
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
-from anon_sql.hosts.duckdb.roles import described_by_name
+from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
 from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.hosts.parquet import holds
 from anon_sql.methods.method import release_methods
@@ -197,6 +197,16 @@ def parts_request(
         settings["memory_limit"],
         int(settings["threads"]),
     )
+
+
+def looked_at(con: duckdb.DuckDBPyConnection, call: PartsRequest) -> PartsRequest:
+    """Return a call after a look at the columns that only a ``*`` releases.
+
+    Raises AnonError if one of them looks like an identifier.
+    """
+    request = call.request
+    refuse_identifiers(con, request.function, call.relation, request.rest_parameter, request.rest)
+    return replace(call, request=replace(request, rest={}))
 
 
 def paths_of(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:

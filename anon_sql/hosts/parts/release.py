@@ -17,14 +17,16 @@ from anon_sql.hosts import files as parquet_files
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.frames.named import released_by_name
+from anon_sql.hosts.kept import MEASURED, kept_of, unique_on_kept, warn
 from anon_sql.hosts.parquet import ArrowRows
-from anon_sql.hosts.parts.call import PartsRequest, parts_request
+from anon_sql.hosts.parts.call import PartsRequest, looked_at, parts_request
 from anon_sql.hosts.parts.checking import check_together
 from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, SequentialReader
 from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
 from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
 from anon_sql.hosts.parts.workspace import Place, Target, Workspace
 from anon_sql.hosts.series import InSeries, release_in_series
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.pipeline.compute import require_all_parts
 from anon_sql.regions import plan
 from anon_sql.regions.rows import Regions
@@ -119,13 +121,16 @@ def release(
         call = parts_request(con, tbl, method, k, parameters)
         if one_statement(call, rows, options):
             names = {"k": k, **parameters}
-            with released_by_name(con, call, names) as select:
+            with released_by_name(con, call, names, warns=True) as select:
                 count = target.write(select, {})
             return Written(rows, rows - count, 1)
-        with released_in_parts(con, call, target.place(), options) as released:
+        with released_in_parts(con, looked_at(con, call), target.place(), options) as released:
             written = released.written
             each = released.arrow if target.is_parquet else ()
             target.write_each(each or released.ordered, written.rows - written.suppressed)
+            if written.rows <= MEASURED:
+                kept = kept_of(call.request)
+                warn(method, unique_on_kept(con, released.select, kept, UNIQUE_SHARE))
     return written
 
 

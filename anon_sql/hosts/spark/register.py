@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from anon_sql.errors import COMPARISONS, AnonError, Parameter, SpelledAs, Spelling, listed
 from anon_sql.hosts.spark.frame import Frame, frame_of, requested, sql_functions
-from anon_sql.hosts.spark.release import in_regions, released_types
+from anon_sql.hosts.spark.release import in_regions, looked_at_rows, released_types
 from anon_sql.hosts.spark.routing import compiled_once
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import release_table
@@ -94,7 +94,8 @@ def _handler(function: str) -> type:
                 SpelledAs(SPARK_SQL),
                 compiled_once(function, f"{function} {self._request.options}"),
             ):
-                released = release_table(pa.concat_tables(self._chunks), self._request)
+                rows = pa.concat_tables(self._chunks)
+                released = release_table(rows, looked_at_rows(rows, self._request))
             self._chunks.clear()
             for batch in released.to_batches(CHUNK):
                 yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

@@ -13,6 +13,9 @@ from anon_sql.core.parameters import Whole
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError, SpelledAs
+from anon_sql.hosts.frames.database import Settings, cursor
+from anon_sql.hosts.frames.release import looked_at
+from anon_sql.hosts.frames.rows import of_arrow
 from anon_sql.hosts.spark.checking import SLICE, checked, class_counts, class_of, count_schema
 from anon_sql.hosts.spark.frame import (
     BATCH,
@@ -134,6 +137,7 @@ def _one(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
 
 
 REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
+LOOKED_AT = 100_000  # rows in which identifiers are looked for, if a * releases columns
 SLICES = 200  # partitions of the released rows, at most; there are no more than regions
 
 
@@ -160,6 +164,7 @@ def released(
     request = requested(function, frame, {**parameters, "k": k}, zone)
     paths = hierarchy_rows(function, hierarchy)
     source = _source(df, frame, request)
+    request = _looked_at(source, request)
     hashable = replace(request, kept=_hashable(source, request.kept))
     rows = Rows(source, hashable, paths)
     domain, many = rows.domain()
@@ -188,6 +193,30 @@ def _source(df: Any, frame: Frame, request: Request) -> Any:
             if field.name in read
         )
     )
+
+
+def _looked_at(source: Any, request: Request) -> Request:
+    """Return a request after a look at the columns that only a ``*`` releases, in some rows.
+
+    Raises AnonError if one of them looks like an identifier.
+    """
+    if not request.rest:
+        return request
+    few = source.select(*map(column_of, request.rest)).limit(LOOKED_AT)
+    return looked_at_rows(few.toArrow(), request)
+
+
+def looked_at_rows(rows: pa.Table, request: Request) -> Request:
+    """Return a request after a look at the columns that only a ``*`` releases, in Arrow rows.
+
+    Raises AnonError if one of them looks like an identifier.
+    """
+    if not request.rest:
+        return request
+    few, settings = rows.select(list(request.rest)), Settings(1, "UTC")
+    with cursor(settings, request.function) as scratch:
+        columns = of_arrow(request.function, few, scratch)
+    return looked_at(request, columns, few, settings)
 
 
 def _hashable(source: Any, kept: tuple[str, ...]) -> tuple[str, ...]:

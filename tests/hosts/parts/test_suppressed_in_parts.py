@@ -7,7 +7,7 @@ import anon_sql
 from anon_sql import AnonError
 from tests.command import refused, run
 
-CALL = {"k": 60, "qids": ["c"], "keep": ["*"], "hierarchy": "tree", "effort": "fast"}
+CALL = {"k": 60, "qids": ["c"], "keep": ["w", "*"], "hierarchy": "tree", "effort": "fast"}
 WAYS = [{}, {"region_rows": 200}, {"regions": 9}]
 
 
@@ -68,7 +68,7 @@ def test_the_command_line_counts_and_refuses_alike(made, tmp_path, more):
     raw, out, tree = (tmp_path / name for name in ("raw.csv", "out.csv", "tree.csv"))
     made.execute(f"COPY t TO '{raw}'")
     made.execute(f"COPY (FROM tree WHERE level = 1) TO '{tree}'")
-    call = ["release", raw, out, "--k", 60, "--quasi", "c", "--keep", "*", "--effort", "fast"]
+    call = ["release", raw, out, "--k", 60, "--quasi", "c", "--keep", "w,*", "--effort", "fast"]
     call += ["--hierarchy", tree, "--suppressed", "drop", *more]
     said = refused(*call, "--suppression-limit", 0.1)
     assert said == (

@@ -18,7 +18,7 @@ from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
-from anon_sql.hosts.duckdb.identifiers import kinds_of, marks_in, shape_in
+from anon_sql.hosts.duckdb.identifiers import kinds_of, marks_in
 from anon_sql.hosts.duckdb.pair import (
     as_rows,
     columns_of,
@@ -26,7 +26,7 @@ from anon_sql.hosts.duckdb.pair import (
     roles_of,
 )
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.roles import resolve_roles
+from anon_sql.hosts.duckdb.roles import resolve_roles, shapes_of
 from anon_sql.hosts.duckdb.rows import available, named, path_rows
 from anon_sql.measures.uniqueness import codes_of
 from anon_sql.suggest.combinations import COMBINATION, unique_combinations
@@ -191,13 +191,10 @@ def suggested(types: Any, views: Any, connections: Any) -> pa.Array:
     """Return the rows of ``suggest_roles``; views: what ``__anon_looked`` returns, by column;
     connections: DuckDB's connection id."""
     stopping.belongs_to(first(connections))
-    packed = one_array(views)
-    shapes, marks = [], []
-    for name, kind in types_of(types).items():
-        view = packed.field(name)
-        marks.append(marks_in(view.field("marks")))
-        shapes.append(shape_in(name, kind, view))
-        stopping.check("suggest_roles")
+    kinds, packed = types_of(types), one_array(views)
+    marks = [marks_in(packed.field(name).field("marks")) for name in kinds]
+    stopping.check("suggest_roles")
+    shapes = shapes_of(kinds, packed)
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
 
 

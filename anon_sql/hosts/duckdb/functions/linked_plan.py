@@ -163,6 +163,7 @@ def _schema(scope: Mapping[str, Any], call: Mapping[str, Any], ask: Ask) -> Sche
         links=call["links"],
         leave_out=call["leave_out"],
         roles={name: call[name] for name in PARAMETER.values()},
+        releases=True,
     )
 
 

@@ -34,16 +34,23 @@ _RELEASE = pa.struct(
 
 @udf(sql_type(_RELEASE), volatile=True)
 def result(
-    numbers: Any, row_numbers: Any, paths: Any, kept_names: Any, quasi_names: Any, order_names: Any
+    numbers: Any,
+    row_numbers: Any,
+    paths: Any,
+    kept_names: Any,
+    quasi_names: Any,
+    order_names: Any,
+    looks: Any,
 ) -> pa.Array:
     """Return the position and class of each released row, and the labels of each class by column.
 
     Positions and classes count from 1; the result is NULL for a table without rows. numbers: number
     of the buffer; row_numbers: the list of arrival numbers. kept_names, quasi_names,
-    order_names: lists of the columns picked while the statement was bound.
+    order_names: lists of the columns picked while the statement was bound. looks: what
+    ``__anon_looked`` returns of each column that only a ``*`` releases.
     """
     number = numbers[0].as_py()
-    request, source = buffered_rows(number, row_numbers)
+    request, source = buffered_rows(number, row_numbers, looks)
     if source is None:
         return pa.array([None], _RELEASE)
     require_bound(request.function, request.kept, first(kept_names))

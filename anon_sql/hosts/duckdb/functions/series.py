@@ -74,13 +74,15 @@ def next(
     state_types: Any,
     asked: Any,
     key: Any,
+    looks: Any,
 ) -> pa.Array:
     """Return the rows of the next state.
 
     numbers: of the buffer. people: a list of structs with the number of each row, the text of its
     entity, and its tuple. state, state_types: the rows of the state before. asked: parameters.
+    looks: as ``buffered_rows`` takes them.
     """
-    table, secret = _table(first(numbers), people, paths, types, first(key))
+    table, secret = _table(first(numbers), people, paths, types, first(key), looks)
     if table is None:
         raise AnonError(NAME, "a table must have persons", "no row")
     given = dict(first(asked))
@@ -109,14 +111,14 @@ def _made(function: str, state: Any, types: Any, key: bytes | None) -> State:
 
 
 def _table(
-    number: int, people: Any, paths: Any, types: Any, held_as: str
+    number: int, people: Any, paths: Any, types: Any, held_as: str, looks: Any = None
 ) -> tuple[Table | None, bytes]:
     """Return the persons of a call, None for a table without rows, and the key of the series."""
     packed = one_array(people)
     known = packed[0].is_valid
     rows = packed[0].values if known else None
     numbers = one_list(None if rows is None else rows.field("number"), pa.int32())
-    request, source = buffered_rows(number, numbers)
+    request, source = buffered_rows(number, numbers, looks)
     function = request.function
     key = series_key(key_of(function, held_as))
     if source is None or rows is None:
@@ -238,13 +240,15 @@ def result(
     key: Any,
     kept_names: Any,
     quasi_names: Any,
+    looks: Any,
 ) -> pa.Array:
     """Return the class and the kept values of each released row, and the labels of each class.
 
     Classes count from 1. The first arguments are as for ``next``. kept_names, quasi_names: the
-    columns picked while the statement was bound. The result is NULL for a table without rows.
+    columns picked while the statement was bound. looks: as ``buffered_rows`` takes them. The
+    result is NULL for a table without rows.
     """
-    table, secret = _table(first(numbers), people, paths, types, first(key))
+    table, secret = _table(first(numbers), people, paths, types, first(key), looks)
     if table is None:
         return pa.array([None], _RELEASE)
     request = table.request
