@@ -57,6 +57,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "seed": 42,
         "suppressed": "keep",
         "unique_share": 0,
+        "unit": "person",
         "hierarchy": False,
         "options": None,
     }
