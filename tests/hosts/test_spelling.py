@@ -19,7 +19,7 @@ pytestmark = pytest.mark.oldest
 
 NAMES = ("previous", "keep", "k", "seed", "l", "o'clock")
 OPTIONS = {"qids": "quasi", "identifiers": "identifier"}
-REST = {"qids": ["previous"], "keep": ["*"]}
+REST = {"qids": ["previous"], "keep": ["k", "*"]}
 ROLE = "; name it in identifiers, qids, sensitive or keep, or pass keep"
 NONE = "every column needs a role, got none for keep, k, seed, l, o'clock; "
 TREE = "must have the columns attribute, value, level and label, got nothing in "

@@ -53,6 +53,7 @@ from anon_sql.hosts.files import (
     means_folder,
 )
 from anon_sql.hosts.kept import unique_on_kept
+from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import is_recipe
 from anon_sql.hosts.series_file import naming
@@ -240,6 +241,7 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
+            _check_call(con, name, {**required, **options}, roles, state is not None)
             arguments.name_roles(con, name, roles, entity, releases=True)
             check_earlier(previous, like, roles["sensitive"])
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
@@ -264,8 +266,7 @@ def release(
             )
             require_people(con, call, unit, counted=not released.measures)
             together = require_apart(con, list(earlier), previous_share, call) if earlier else []
-            labelled = [*roles["qids"], *roles["sensitive"]]
-            kept = kept_columns(con, "released", labelled)
+            kept = kept_columns(con, "released", [*roles["qids"], *roles["sensitive"]])
             singled_out = (
                 None
                 if released.measures
@@ -308,6 +309,20 @@ def release(
 
         with anon_sql.connect() as con, ExitStack() as stack:
             stoppable(con, showing("release", progress, partial(make, con, stack)))
+
+
+def _check_call(
+    con: duckdb.DuckDBPyConnection,
+    method: str,
+    values: Mapping[str, Any],
+    roles: Mapping[str, Any],
+    in_series: bool,
+) -> None:
+    """Raise AnonError for the first fault of a call, as every host does, before roles are named."""
+    if not in_series:
+        others = {name: value for name, value in values.items() if name not in ("k", "like")}
+        named = {role: names or None for role, names in roles.items()}
+        parts_request(con, "raw", method, values["k"], {**others, **named})
 
 
 def _spelling(source: Path, previous: Sequence[Path], series: Path | None) -> Options:
