@@ -1,6 +1,7 @@
 -- Checks released tables that belong together, one row per property, against the raw ones. It shares no
 -- code with release_linked. passed is NULL if the property is not required.
--- 'identifiers', 'columns': columns of the raw table that must not be there, and such that are missing.
+-- 'identifiers': columns of the raw table that must not be there. 'columns': missing columns. 'added
+-- columns': columns that neither the raw table has nor a release adds.
 -- 'persons': as many as in the raw table. 'rows': not more than in the raw table.
 -- 'keys': rows without a key, and with that of another. 'orphans': rows with a link to none. 'raw
 -- keys': new keys that the raw table has in the same column.
@@ -12,8 +13,12 @@
 -- of them, rows with a sensitive or kept value. 'persons of unlinked', with truth: the most persons who
 -- can be behind equal labels, none with more than an equal share of the rows, counted over the raw rows
 -- that the labels cover; an upper bound, since a release does not tell whose unlinked rows are.
+-- 'numbers': rows whose number of rows below is not the low end of the range that they show, or whose
+-- weight times it lies outside the range; left out for means and medians.
 -- 'reference rows': rows of a table that is released unchanged which fewer than k persons use.
--- 'labels', 'kept values', 'spelling', with truth: as in audit, of the linked rows of each table.
+-- 'labels', 'kept values', 'spelling', with truth: as in audit, of the linked rows of each table, joined
+-- with all rows above. The values that are kept in a row and in all rows that stay with it, such as the
+-- diagnoses of a visit, must be those of one raw row. 'raw rows' and 'matching' of the table of persons.
 --
 -- raw: name of the raw table of persons. released: name of its release, such as 'safe.person'; the
 --   other tables lie beside it, with the names of the raw ones. It may be a file in a folder.

@@ -50,6 +50,61 @@ FAULTS = {
 }
 
 
+TWO_CODES = """
+    CREATE TEMP TABLE two AS SELECT row_number() OVER () AS at, d.* FROM (
+        SELECT visit_id, min(code) AS code FROM safe.diagnosis GROUP BY visit_id
+        QUALIFY row_number() OVER (PARTITION BY min(code) ORDER BY visit_id) = 1
+        ORDER BY code LIMIT 2) AS d;
+"""
+UNTRUE = {
+    "a column of names": (
+        "ALTER TABLE safe.person ADD COLUMN name VARCHAR DEFAULT 'Ada'",
+        "added columns of person",
+    ),
+    "raw numbers under another name": (
+        "ALTER TABLE safe.visit ADD COLUMN source BIGINT; UPDATE safe.visit SET source = rowid",
+        "added columns of visit",
+    ),
+    "an invented code": (
+        f"UPDATE safe.diagnosis SET code = 'Z99' WHERE visit_id = ({ANY_VISIT})",
+        "labels of diagnosis",
+    ),
+    "two codes exchanged": (
+        TWO_CODES
+        + "UPDATE safe.diagnosis AS d SET code = (SELECT o.code FROM two AS o WHERE o.at <> t.at) "
+        "FROM two AS t WHERE t.visit_id = d.visit_id AND t.code = d.code",
+        "labels of visit",
+    ),
+    "all codes rotated": (
+        "CREATE TEMP TABLE turned AS SELECT visit_id, code, lead(code, 1, 'A10') OVER "
+        "(ORDER BY visit_id, code) AS other FROM safe.diagnosis;"
+        "DELETE FROM safe.diagnosis; INSERT INTO safe.diagnosis SELECT visit_id, other FROM turned",
+        "labels of visit",
+    ),
+    "diagnoses moved to another visit": (
+        "UPDATE safe.diagnosis SET visit_id = (SELECT max(visit_id) FROM safe.visit) "
+        f"WHERE visit_id = ({ANY_VISIT})",
+        "labels of visit",
+    ),
+    "numbers of visits": (
+        "UPDATE safe.person SET visit_rows = '[900, 1000]' WHERE person_id IN "
+        "(SELECT person_id FROM safe.visit)",
+        "numbers of visit in person",
+    ),
+    "weights": (
+        "UPDATE safe.person SET visit_weight = visit_weight * 100",
+        "numbers of visit in person",
+    ),
+    "visits of people moved to other classes": (
+        "CREATE TEMP TABLE moved AS SELECT person_id, lead(person_id, 60, 0) OVER "
+        "(ORDER BY born, sex, postcode) AS other FROM safe.person;"
+        "UPDATE safe.visit AS v SET person_id = other FROM moved AS m "
+        "WHERE m.person_id = v.person_id AND other <> 0",
+        "labels of visit",
+    ),
+}
+
+
 @pytest.fixture
 def made(hospital_of):
     con = hospital_of(300)
@@ -77,6 +132,33 @@ def test_a_planted_fault_is_found(made, fault):
             failed(made)
         return
     assert named in failed(made)
+
+
+@pytest.mark.parametrize("fault", UNTRUE)
+def test_a_fault_along_the_join_is_found(made, fault):
+    statements, named = UNTRUE[fault]
+    before = failed(made, "true")
+    made.execute(statements)
+    for table in ("two", "turned", "moved"):
+        made.execute(f"DROP TABLE IF EXISTS temp.{table}")
+    assert not before
+    assert named in failed(made, "true")
+
+
+def test_a_class_replaced_by_a_copy_of_another_is_found(made):
+    """Every row of the copy is true of a raw row, but the people of the class are missing."""
+    classes = made.execute(
+        "SELECT list(person_id) FROM safe.person WHERE visit_rows = '0' "
+        "GROUP BY born, sex, postcode HAVING count(*) >= 5 ORDER BY count(*) DESC LIMIT 2"
+    ).fetchall()
+    kept, gone = classes[0][0], classes[1][0]
+    made.execute("DELETE FROM safe.person WHERE list_contains(?, person_id)", [gone])
+    made.execute(
+        "INSERT INTO safe.person SELECT * REPLACE (person_id + 1 AS person_id) FROM safe.person "
+        "WHERE list_contains(?, person_id)",
+        [kept[: len(gone)]],
+    )
+    assert failed(made, "true") & {"raw rows of person", "matching of person"}
 
 
 def test_labels_that_are_not_true_are_found(made):

@@ -13,7 +13,9 @@ from anon_sql.hosts.duckdb.linked_folds import Folds
 from anon_sql.hosts.duckdb.linked_persons import PersonsBehind
 from anon_sql.linked.schema import Node, Schema
 
-_TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` that say it of rows
+_TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` for the rows of a table
+_OF_ROOT = (*_TRUTH, "raw rows", "matching")  # every person is released
+_RECORD = "record hash"  # of the kept values of a row and of all rows that stay with it
 
 
 class LinkedAudit:
@@ -47,7 +49,8 @@ class LinkedAudit:
     def statement(self) -> str:
         """Return the statement."""
         rows = [*self._tables(), *self._keys(), *self._folds(), *self._unlinked()]
-        rows += [*self._references(), *(self._labels() if self.truth else ())]
+        rows += [*self._numbers(), *self._references()]
+        rows += self._labels() if self.truth else []
         selects = " UNION ALL ".join(
             f"SELECT {at} AS __anon_at, * FROM ({text})" for at, text in enumerate(rows)
         )
@@ -61,7 +64,9 @@ class LinkedAudit:
             there = {fold(column) for column in self.columns[name]}
             added = [column for _, *names in self.schema.added(node) for column in names]
             allowed = {fold(c) for c in (*node.renewed, *node.quasi, *node.kept, *added)}
-            wrong = [column for column in node.table.types if fold(column) in there - allowed]
+            raw_names = {fold(column): column for column in node.table.types}
+            wrong = [raw_names[each] for each in raw_names if each in there - allowed]
+            others = sorted(there - allowed - set(raw_names))
             missing = [
                 column
                 for column in (*node.renewed, *node.quasi, *node.kept, *added)
@@ -71,6 +76,8 @@ class LinkedAudit:
             yield _row(f"identifiers of {name}", "0", found, "found = 0", _named(wrong))
             found = f"{len(missing)}"
             yield _row(f"columns of {name}", "0", found, "found = 0", _named(missing))
+            found = f"{len(others)}"
+            yield _row(f"added columns of {name}", "0", found, "found = 0", _named(others))
         if not self.compared:
             return
         root = self.schema.root
@@ -267,35 +274,130 @@ class LinkedAudit:
         )
         return f"{rows} AS t JOIN {above} AS p ON {on}"
 
-    def _labels(self) -> Iterator[str]:
-        """Yield what ``audit`` says of the labels of each table's linked rows."""
-        for at, (name, node) in enumerate(self.schema.nodes.items()):
-            if not node.quasi:
+    def _numbers(self) -> Iterator[str]:
+        """Yield the checks of added numbers of rows and weights against the rows that are shown.
+
+        A class shows as many rows as its person with fewest has, which is the low end of the
+        number. The weight times the rows shown is the mean number, which lies between the ends.
+        """
+        for name, node in self.schema.nodes.items():
+            linked = _all_there([f"t.{quote(c)}" for c in (node.link.columns if node.link else ())])
+            types = {fold(column): kind for column, kind in self.columns[name].items()}
+            for child, counted, weight in self.schema.added(node):
+                assert child.link is not None
+                links = [quote(column) for column in child.link.columns]
+                keys = zip(child.link.keys, links, strict=True)
+                on = " AND ".join(f"t.{quote(key)} = b.{link}" for key, link in keys)
+                kind = types.get(fold(counted), "")
+                if not kind.startswith(("VARCHAR", "STRUCT(")):
+                    continue  # a mean or median has no ends
+                low, high = _ends(f"t.{quote(counted)}", kind)
+                mean = (
+                    f"TRY_CAST(t.{quote(weight)} AS DOUBLE) * b.n "
+                    f"BETWEEN {low} - 1e-6 AND {high} + 1e-6"
+                )
+                found = (
+                    f"(SELECT count(*) FROM {self.released(name)} AS t LEFT JOIN "
+                    f"(SELECT {', '.join(links)}, count(*) AS n FROM {self.released(child.name)} "
+                    f"GROUP BY ALL) AS b ON {on} WHERE {linked or 'true'} AND "
+                    f"(coalesce(b.n, 0) IS DISTINCT FROM {low} OR (b.n > 0 AND NOT "
+                    f"coalesce({mean}, false))))"
+                )
+                yield _row(f"numbers of {child.name} in {name}", "0", found, "found = 0", "NULL")
+
+    def _records(self, node: Node, shown: bool) -> str:
+        """Return the CTE of a table's rows, with the hash of each record.
+
+        A record is the kept values of a row, and the records of all rows that stay with it: those
+        of children whose number is not known. A released record is a raw one.
+        """
+        relation = self.released(node.name) if shown else self.raw(node.name)
+        parts, joins = ["1"], []
+        types = {fold(name): kind for name, kind in self.columns[node.name].items()}
+        for name in node.kept:
+            kind = node.table.types[name]
+            differs = shown and types.get(fold(name)) != kind  # a CSV file has other types
+            parts.append(f"TRY_CAST(t.{quote(name)} AS {kind})" if differs else f"t.{quote(name)}")
+        for child in self.schema.children(node.name):
+            if child.role == "quasi":
                 continue
-            columns = ", ".join(quote(column) for column in (*node.quasi, *node.kept))
-            linked = "true"
-            if node.link is not None:
-                linked = _all_there([quote(column) for column in node.link.columns])
-            raw, shown = f"__anon_raw_{at}", f"__anon_shown_{at}"
-            self.extra.append(f"{raw} AS (SELECT {columns} FROM {self.raw(name)})")
-            self.extra.append(
-                f"{shown} AS (SELECT {columns} FROM {self.released(name)} WHERE {linked})"
+            assert child.link is not None
+            at = f"b{self.folds.at[child.name]}"
+            links = [quote(column) for column in child.link.columns]
+            below = f"{HASH}(system.main.list_sort(system.main.list({quote(_RECORD)})))"
+            keys = zip(child.link.keys, links, strict=True)
+            on = " AND ".join(f"t.{quote(key)} = {at}.{link}" for key, link in keys)
+            joins.append(
+                f" LEFT JOIN (SELECT {', '.join(links)}, {below} AS below "
+                f"FROM {self._record_name(child, shown)} GROUP BY ALL) AS {at} ON {on}"
             )
-            named = {
-                "qids": node.quasi,
-                "sensitive": node.sensitive,
-                "keep": node.of_role("keep"),
-                "identifiers": [],
-            }
-            given = ", ".join(f"{role} := {_list(names)}" for role, names in named.items())
-            properties = ", ".join(map(literal, _TRUTH))
+            parts.append(f"{at}.below")
+        return (
+            f"{self._record_name(node, shown)} AS MATERIALIZED (SELECT t.*, "
+            f"{HASH}({', '.join(parts)}) AS {quote(_RECORD)} FROM {relation} AS t{''.join(joins)})"
+        )
+
+    def _record_name(self, node: Node, shown: bool) -> str:
+        return f"__anon_{'shown' if shown else 'raw'}_records_{self.folds.at[node.name]}"
+
+    def _joined(self, node: Node, shown: bool) -> tuple[str, dict[str, tuple[str, str]]]:
+        """Return linked rows with the quasi-identifiers of all rows above, and their record.
+
+        The dict has table and column by name of each quasi-identifier of the result.
+        """
+        names: dict[str, tuple[str, str]] = {}
+        tables, alias, below = f"{self._record_name(node, shown)} AS t0", 0, node
+        columns = [f"t0.{quote(_RECORD)}"]
+        while True:
+            for column in below.quasi:
+                names[f"{below.name}.{column}"] = below.name, column
+                columns.append(f"t{alias}.{quote(column)} AS {quote(f'{below.name}.{column}')}")
+            if below.link is None:
+                return f"SELECT {', '.join(columns)} FROM {tables}", names
+            above = self.schema.parent(below)
+            pairs = zip(below.link.columns, below.link.keys, strict=True)
+            on = " AND ".join(f"t{alias}.{quote(a)} = t{alias + 1}.{quote(b)}" for a, b in pairs)
+            tables += f" JOIN {self._record_name(above, shown)} AS t{alias + 1} ON {on}"
+            alias, below = alias + 1, above
+
+    def _labels(self) -> Iterator[str]:
+        """Yield what ``audit`` finds in the records of each table, joined with all rows above."""
+        for shown in (False, True):
+            nodes = reversed(list(self.schema.nodes.values()))
+            self.extra += [self._records(node, shown) for node in nodes]
+        for at, (name, node) in enumerate(self.schema.nodes.items()):
+            raw, shown = f"__anon_raw_{at}", f"__anon_shown_{at}"
+            for target, is_shown in ((raw, False), (shown, True)):
+                joined, quasi = self._joined(node, is_shown)
+                self.extra.append(f"{target} AS ({joined})")
+            if not quasi:
+                found = f"(SELECT count(*) FROM (FROM {shown} EXCEPT ALL FROM {raw}))"
+                yield _row(f"kept values of {name}", "0", found, "found = 0", "NULL")
+                continue
+            given = f"qids := {_list(list(quasi))}, keep := {_list([_RECORD])}"
+            given += ", sensitive := []::VARCHAR[], identifiers := []::VARCHAR[]"
             if self.hierarchy is not None:
-                given += f", hierarchy := {literal(self.hierarchy)}"
+                tree = f"__anon_tree_{at}"
+                self.extra.append(f"{tree} AS ({' UNION ALL '.join(self._trees(quasi))})")
+                given += f", hierarchy := {literal(tree)}"
+            is_root = node.link is None
+            properties = ", ".join(map(literal, _OF_ROOT if is_root else _TRUTH))
+            suppressed = "keep" if is_root else "drop"
             yield (
                 f"SELECT concat(property, ' of ', {literal(name)}) AS property, "
                 "0::DOUBLE AS required, found, passed, NULL::VARCHAR AS example "
-                f"FROM audit({literal(raw)}, {literal(shown)}, {given}, suppressed := 'drop') "
+                f"FROM audit({literal(raw)}, {literal(shown)}, {given}, "
+                f"suppressed := {literal(suppressed)}, unit := 'row') "
                 f"WHERE property IN ({properties})"
+            )
+
+    def _trees(self, quasi: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+        """Yield the hierarchy of each quasi-identifier by its name in joined rows."""
+        for name, (_, column) in quasi.items():
+            yield (
+                f"SELECT * REPLACE ({literal(name)} AS attribute) "
+                f"FROM query_table({literal(self.hierarchy)}) "
+                f"WHERE lower(attribute) = lower({literal(column)})"
             )
 
 
@@ -305,6 +407,16 @@ def _row(name: str, required: str, found: str, passed: str, example: str) -> str
         f"SELECT {literal(name)} AS property, required, found, ({passed}) AS passed, "
         f"({example})::VARCHAR AS example FROM "
         f"(SELECT ({required})::DOUBLE AS required, ({found})::DOUBLE AS found)"
+    )
+
+
+def _ends(column: str, kind: str) -> tuple[str, str]:
+    """Return the ends of a released range of whole numbers; kind: its SQL type."""
+    if kind.startswith("STRUCT("):
+        return f"{column}.min", f"{column}.max"
+    return (
+        f"TRY_CAST(anon_min({column}::VARCHAR) AS BIGINT)",
+        f"TRY_CAST(anon_max({column}::VARCHAR) AS BIGINT)",
     )
 
 
