@@ -143,7 +143,7 @@ def tables_of(
         path = folder / file
         name, node = path.stem, plan.nodes.get(path.stem)
         if file.endswith(".csv"):
-            source = _csv(path, node, types and types.get(name))
+            source = _csv(path, node, None if types is None else types.get(name))
         else:
             source = f"FROM read_parquet({literal(exactly(path))}, hive_partitioning := false)"
         con.execute(f"CREATE OR REPLACE TEMP VIEW {view_of(name)} AS {source}")

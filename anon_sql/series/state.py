@@ -111,7 +111,8 @@ class State:
         """
         members = self.members["person"].combine_chunks()
         at = pc.index_in(persons.hashes, value_set=members)
-        return integers(self.members["cohort"].combine_chunks().take(at))
+        cohorts: Cohorts = integers(self.members["cohort"].combine_chunks().take(at))
+        return cohorts
 
     def changed(self, persons: Persons) -> int:
         """Return how many members among some persons have other values than on entry."""

@@ -362,9 +362,9 @@ class LinkedAudit:
 
     def _labels(self) -> Iterator[str]:
         """Yield what ``audit`` finds in the records of each table, joined with all rows above."""
-        for shown in (False, True):
+        for is_shown in (False, True):
             nodes = reversed(list(self.schema.nodes.values()))
-            self.extra += [self._records(node, shown) for node in nodes]
+            self.extra += [self._records(node, is_shown) for node in nodes]
         for at, (name, node) in enumerate(self.schema.nodes.items()):
             raw, shown = f"__anon_raw_{at}", f"__anon_shown_{at}"
             for target, is_shown in ((raw, False), (shown, True)):
@@ -378,7 +378,8 @@ class LinkedAudit:
             given += ", sensitive := []::VARCHAR[], identifiers := []::VARCHAR[]"
             if self.hierarchy is not None:
                 tree = f"__anon_tree_{at}"
-                self.extra.append(f"{tree} AS ({' UNION ALL '.join(self._trees(quasi))})")
+                trees = self._trees(self.hierarchy, quasi)
+                self.extra.append(f"{tree} AS ({' UNION ALL '.join(trees)})")
                 given += f", hierarchy := {literal(tree)}"
             is_root = node.link is None
             properties = ", ".join(map(literal, _OF_ROOT if is_root else _TRUTH))
@@ -391,12 +392,13 @@ class LinkedAudit:
                 f"WHERE property IN ({properties})"
             )
 
-    def _trees(self, quasi: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    @staticmethod
+    def _trees(hierarchy: str, quasi: Mapping[str, tuple[str, str]]) -> Iterator[str]:
         """Yield the hierarchy of each quasi-identifier by its name in joined rows."""
         for name, (_, column) in quasi.items():
             yield (
                 f"SELECT * REPLACE ({literal(name)} AS attribute) "
-                f"FROM query_table({literal(self.hierarchy)}) "
+                f"FROM query_table({literal(hierarchy)}) "
                 f"WHERE lower(attribute) = lower({literal(column)})"
             )
 
