@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 OFTEN = 0.1  # seconds between two steps that are told, unless the work changes
+COMPILING = "compiling kernels, once on this machine"  # the beginning of a note
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,22 @@ class Step:
     note: str = ""
     seconds: float = 0.0
 
+    @property
+    def compiles(self) -> bool:
+        """Return whether kernels are compiled, which ``done`` and ``total`` count."""
+        return self.note.startswith(COMPILING)
+
+    @property
+    def finished(self) -> bool:
+        """Return whether all of the counted work is done."""
+        return self.total is not None and self.done >= self.total
+
+
+def compiling(function: str, done: int, total: int | None) -> Step:
+    """Return the step of a call while kernels are compiled; done, total: kernels."""
+    note = COMPILING if total is None else f"{COMPILING}: {done} of {total}"
+    return Step(function, done, total, note)
+
 
 class Listener:
     """Whoever listens to a call. Threads may tell at the same time; steps come one by one.
@@ -38,7 +55,10 @@ class Listener:
         self._started = time.monotonic()
         self._told = -OFTEN
         self._last: Step | None = None
-        self._counts = False  # whether the last step is one of work that is counted, and goes on
+        self._work: Step | None = None  # the last step but those of compiling
+        self._counts = False  # whether it is one of work that is counted, and goes on
+        self._cover: tuple[Step, threading.Event] | None = None
+        self._closed = False
 
     @property
     def function(self) -> str:
@@ -54,20 +74,48 @@ class Listener:
     def look(self, function: str) -> None:
         """Tell that a function still works; counted work of which it may be part is told again."""
         with self._lock:
-            known = self._last if self._counts else None
+            known = self._work if self._counts else None
             self._tell(known or Step(function))
 
     def end(self) -> None:
-        """Note that counted work has ended."""
+        """Note that counted work has ended; the function may have other work left."""
         with self._lock:
             self._counts = False
+            if self._work is not None and self._work.finished:
+                self._tell(Step(self._work.function))
 
-    def _tell(self, step: Step) -> None:
+    def cover(self, step: Step, ended: threading.Event) -> None:
+        """Tell of another step instead of all that is told until ``ended`` is set."""
+        with self._lock:
+            self._cover = step, ended
+            self._tell(self._work)
+
+    def uncover(self, ended: threading.Event) -> None:
+        """Tell again of the work that ``cover`` has covered, unless another step covers it."""
+        with self._lock:
+            if self._cover is not None and self._cover[1] is ended:
+                step, self._cover = self._cover[0], None
+                counted = self._work if self._counts else None
+                self._tell(counted or Step(step.function))
+
+    def close(self) -> None:
+        """Tell nothing from now on; a callback that runs in another thread ends before."""
+        with self._lock:
+            self._closed = True
+
+    def _tell(self, step: Step | None) -> None:
+        self._work = step
+        if self._cover is not None and not self._cover[1].is_set():
+            step = self._cover[0]
+        if step is None:
+            return
         last, seconds = self._last, time.monotonic() - self._started
         self._last = step
         same = last is not None and (last.function, last.note) == (step.function, step.note)
-        ended = step.total is not None and step.done >= step.total
-        if self.error is not None or (same and not ended and seconds - self._told < OFTEN):
+        finished = step.finished or (last is not None and last.finished)
+        if self.error is not None or self._closed:
+            return
+        if same and not finished and seconds - self._told < OFTEN:
             return
         self._told = seconds
         try:

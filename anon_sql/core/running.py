@@ -16,8 +16,8 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from anon_sql import kernels
-from anon_sql.core.listening import Listener
-from anon_sql.core.stopping import check, current, work
+from anon_sql.core.listening import Listener, Step, compiling
+from anon_sql.core.stopping import Stop, check, current, work
 
 PATIENCE = 1.0  # seconds before a bar appears
 _open = threading.local()
@@ -57,6 +57,8 @@ class Progress:
         self.bar: Any = None
         self.task: Any = None
         self.outer: Progress | None = None  # the enclosing bar of this thread, if any
+        self._drawing = threading.Lock()
+        self._stopped = False
 
     def __enter__(self) -> "Progress":
         self.outer = getattr(_open, "progress", None)
@@ -74,18 +76,25 @@ class Progress:
         if (listener := heard_by()) is not None:
             listener.tell(self.function, done, self.total, self.note)
             return
-        if self.bar is None:
-            over = self.total is not None and done >= self.total
-            if elapsed <= PATIENCE or over or not sys.stderr.isatty():
-                return
-            from rich.console import Console
-            from rich.progress import Progress as Bar
+        step = Step(self.function, done, self.total, self.note)
+        if self.bar is not None or (elapsed > PATIENCE and not step.finished):
+            self.draw(step)
 
-            self.bar = Bar(console=Console(stderr=True), transient=True)
-            self.task = self.bar.add_task(self.function, total=self.total)
-            self.bar.start()
-        text = f"{self.function} {self.note}".rstrip()
-        self.bar.update(self.task, completed=done, description=text)
+    def draw(self, step: Step) -> None:
+        """Show a step on the bar, on a terminal; threads may draw at the same time."""
+        with self._drawing:
+            if self._stopped or (self.bar is None and not sys.stderr.isatty()):
+                return
+            if self.bar is None:
+                from rich.console import Console
+                from rich.progress import Progress as Bar
+
+                self.bar = Bar(console=Console(stderr=True), transient=True)
+                self.task = self.bar.add_task(self.function, total=self.total)
+                self.bar.start()
+            text = f"{step.function} {step.note}".rstrip()
+            self.bar.tasks[0].total = step.total  # ``update`` takes None for no change
+            self.bar.update(self.task, completed=step.done, description=text)
 
     def __exit__(
         self,
@@ -101,8 +110,10 @@ class Progress:
         """Remove the bar, if one is shown."""
         if self.outer is None and (listener := heard_by()) is not None:
             listener.end()
-        if self.bar is not None:
-            self.bar.stop()
+        with self._drawing:
+            self._stopped = True
+            if self.bar is not None:
+                self.bar.stop()
 
 
 class _Silent(Progress):
@@ -111,8 +122,66 @@ class _Silent(Progress):
     def advance(self, size: int) -> None:
         """Show nothing."""
 
+    def draw(self, step: Step) -> None:
+        """Show nothing."""
 
-NOTICE = "anon_sql: compiling its kernels, once on this machine; this takes up to a minute …\n"
+
+TICK = 0.2  # seconds between two looks at what is compiled
+
+
+class _Compiling:
+    """Shows that a thread compiles a kernel, from another thread.
+
+    The thread that compiles holds the lock of numba. It must not call whoever listens, who may
+    wait for a thread that compiles.
+    """
+
+    def __init__(self, stop: Stop | None, progress: Progress | None):
+        self.listener = None if stop is None else stop.listener
+        heard_of = self.listener.function if self.listener is not None else ""
+        self.function = (stop.function if stop is not None else "") or heard_of or "anon_sql"
+        self.progress, self.inner = progress, progress is not None
+        # imported here, because the other thread must not wait for a lock of numba
+        self.count, self.seconds = kernels.ahead.compiled, kernels.kernel.compile_seconds
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self._show, daemon=True)
+
+    def end(self) -> None:
+        """End the step; wait until a bar of its own is gone, or it would remove other output."""
+        self.ended.set()
+        if self.listener is None and self.thread.is_alive():
+            self.thread.join()
+
+    def _show(self) -> None:
+        while not self.ended.wait(TICK):
+            step = compiling(self.function, *self.count())
+            if self.listener is not None:
+                self.listener.cover(step, self.ended)
+            elif self.seconds() > PATIENCE:
+                self.progress = self.progress or Progress(self.function, None)
+                self.progress.draw(step)
+        if self.listener is not None:
+            time.sleep(TICK)  # the next kernel is compiled soon
+            self.listener.uncover(self.ended)
+        elif self.progress is not None and not self.inner:
+            self.progress.stop()
+
+
+def _watch_compiling(begins: bool) -> None:
+    """Begin or end the step of a kernel that this thread compiles for a call."""
+    if begins:
+        stop, progress = current(), getattr(_open, "progress", None)
+        heard = stop is not None and stop.listener is not None
+        if heard or ((stop or progress) is not None and sys.stderr.isatty()):
+            _open.compiling = _Compiling(stop, progress)
+            with suppress(RuntimeError):  # no other thread can be started
+                _open.compiling.thread.start()
+    elif (shown := _open.__dict__.pop("compiling", None)) is not None:
+        shown.end()
+
+
+kernels.compile_watchers.append(_watch_compiling)
+NOTICE = "anon_sql: compiling its kernels, once on this machine; this can take two minutes …\n"
 
 
 def announce() -> None:
@@ -140,6 +209,12 @@ def aside(function: str, call: Callable[[], T]) -> T:
     while not wait([result], timeout=0.1).done:
         check(function)
     return result.result()
+
+
+def _within(progress: Progress, stop: Stop | None, call: Callable[..., T], *job: Any) -> T:
+    """Return ``call(*job)``, done for a call by a thread of a pool that a progress counts."""
+    _open.progress = progress
+    return work(stop, call, *job)
 
 
 FEW = 10_000  # total size of jobs below which starting threads takes longer than it saves
@@ -176,7 +251,11 @@ class Workers:
                 return results
             stop, ended = current(), SimpleQueue[Future[Any]]()
             with ThreadPoolExecutor(self.threads) as pool:
-                futures = {pool.submit(work, stop, call, *job): at for at, job in enumerate(jobs)}
+                shared = getattr(_open, "progress", progress)
+                futures = {
+                    pool.submit(_within, shared, stop, call, *job): at
+                    for at, job in enumerate(jobs)
+                }
                 for future in futures:
                     future.add_done_callback(ended.put)
                 left = len(futures)

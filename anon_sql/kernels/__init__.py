@@ -4,9 +4,14 @@ Other packages write ``from anon_sql import kernels`` and call ``kernels.hashing
 imported when it is first used: numba alone takes most of a second, and no connection needs it.
 """
 
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+# Called with True by the thread that begins to compile a kernel, and with False when it has. numba
+# holds its lock meanwhile. The list is here because no import of numba must wait for it.
+compile_watchers: list[Callable[[bool], None]] = []
 
 if TYPE_CHECKING:
     from anon_sql.kernels import (  # noqa: F401 - what type checkers see

@@ -24,6 +24,7 @@ from anon_sql.kernels import numba_internals, parallel
 FILE = Path(__file__).with_name("first_calls.json")
 FEWEST = 8  # kernels to compile, below which a second process costs more than it saves
 _begun: set[str] = set()  # calls for which this process looked once
+_awaited: dict[str, list[Path]] = {}  # the files that running calls were missing, by call
 
 
 def name_of(function: str, protected: bool) -> str:
@@ -42,7 +43,11 @@ def beside(function: str, protected: bool) -> Iterator[None]:
     first = name not in _begun
     _begun.add(name)
     with ExitStack() as open_:
-        if first and _can_share() and _missing(_listed().get(name, ())) >= FEWEST:
+        missing = _missing(_listed().get(name, ())) if first else []
+        if missing:
+            _awaited[name] = missing
+            open_.callback(_awaited.pop, name, None)
+        if len(missing) >= FEWEST and _can_share():
             with suppress(OSError):  # no folder for temporary files, or no other process
                 locks = open_.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
                 other = _process(name, locks)
@@ -61,10 +66,21 @@ def _can_share() -> bool:
     return (free or 1) > 1 and Path(sys.executable or "").name.startswith("python")
 
 
-def _missing(kernels: Sequence[tuple[str, Any]]) -> int:
-    """Return how many of the listed kernels have nothing compiled on disk."""
+def compiled() -> tuple[int, int | None]:
+    """Return how many kernels are compiled while one is, and of how many; None if not known.
+
+    They are those that the running calls of this process need and that were not compiled before.
+    """
+    files = {file for missing in list(_awaited.values()) for file in missing}
+    if not files:
+        return 0, None
+    return min(sum(file.exists() for file in files), len(files) - 1), len(files)
+
+
+def _missing(kernels: Sequence[tuple[str, Any]]) -> list[Path]:
+    """Return the file of each listed kernel of which nothing is compiled on disk."""
     found = [numba_internals.index_of(kernel_called(name)) for name, _ in kernels]
-    return sum(index is not None and not index.exists() for index in found)
+    return [index for index in found if index is not None and not index.exists()]
 
 
 def _process(name: str, locks: str) -> subprocess.Popen[bytes]:

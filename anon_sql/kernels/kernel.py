@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from anon_sql.kernels import numba_internals
+from anon_sql.kernels import compile_watchers, numba_internals
 
 
 def kernel(
@@ -53,7 +53,10 @@ class Runner(Protocol):
 
 
 class Timer:
-    """Adds up the seconds of compiling; a compilation within another one counts once."""
+    """Adds up the seconds of compiling, and informs ``compile_watchers``.
+
+    A compilation within another one counts once.
+    """
 
     def __init__(self) -> None:
         self.total, self.began, self.depth = 0.0, 0.0, 0
@@ -61,6 +64,7 @@ class Timer:
     def start(self) -> None:
         """Begin a compilation."""
         if self.depth == 0:
+            _watched(True)
             self.began = time.monotonic()
         self.depth += 1
 
@@ -69,6 +73,18 @@ class Timer:
         self.depth -= 1
         if self.depth == 0:
             self.total += time.monotonic() - self.began
+            _watched(False)
+
+
+def _watched(begins: bool) -> None:
+    """Inform the watchers; they stop watching what is interrupted before it begins."""
+    try:
+        for watch in compile_watchers:
+            watch(begins)
+    except BaseException:
+        for watch in compile_watchers:
+            watch(False)
+        raise
 
 
 timer = Timer()

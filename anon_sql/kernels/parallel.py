@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from llvmlite import binding
 
 from anon_sql.kernels import numba_internals
 from anon_sql.kernels.hashing import mix
+from anon_sql.kernels.kernel import timer
 from anon_sql.version import VERSION
 
 _hooked: list[bool] = []  # whether numba asks for the locks
@@ -55,12 +56,24 @@ def _alone(function: Any, kinds: Any) -> Iterator[None]:
         yield
         return
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        _lock(file)
         _locked.add(name)
         try:
             yield
         finally:
             _locked.remove(name)
+
+
+def _lock(file: IO[str]) -> None:
+    """Lock a file; to wait for a process that compiles the kernel counts as compiling it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        timer.start()
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        finally:
+            timer.end()
 
 
 def processes() -> int:

@@ -9,6 +9,7 @@ import pytest
 from anon_sql.apps.cli import progress
 from anon_sql.apps.cli.progress import Shown, shown
 from anon_sql.core import listening, stopping
+from anon_sql.core.listening import Step, compiling
 from anon_sql.core.running import Progress
 from tests.command import run
 
@@ -99,6 +100,24 @@ def test_what_a_line_says():
         "report 0/14 checks audit 50% compares rows"
     )
     assert text_of(progress._Display("release"), [("release", 10, "", 4)]) == "release 40%"
+
+
+@pytest.mark.parametrize("function", ["report", "anonymize"])
+def test_a_line_counts_the_kernels_that_are_compiled_and_keeps_the_section(function):
+    display = progress._Display("report")
+    display.take(Step("report", 4, 14, "attacks"))
+    display.take(compiling(function, 7, 31))
+    own = "" if function == "report" else f"{function} "
+    note = "compiling kernels, once on this machine: 7 of 31"
+    assert display.text() == f"report 4/14 attacks {own}{note}"
+    display.take(compiling(function, 0, None))
+    assert display.text().endswith("compiling kernels, once on this machine")
+
+
+def test_a_line_shows_no_share_once_the_counted_work_is_done():
+    assert text_of(progress._Display("release"), [("anonymize", 10, "", 10)]) == (
+        "release anonymize"
+    )
 
 
 def test_a_line_every_few_seconds_even_if_nothing_is_told(monkeypatch, capsys):

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from anon_sql.kernels import ahead, numba_internals, parallel
 from tests import first_calls
 
 needs_two = pytest.mark.skipif(not ahead._can_share(), reason="one processor, or no lock of numba")
+MISSING = [Path(f"nowhere/{number}") for number in range(ahead.FEWEST)]
 
 RELEASE = """
 import sys
@@ -25,6 +27,18 @@ con.execute('SET enable_progress_bar = false')
 con.execute("CREATE TABLE t AS SELECT i % 90 AS a, i * 7 % 50 AS b FROM range(1000) AS r(i)")
 print(con.execute("SELECT hash(list(r)) FROM rayden('t', k := 5, qids := ['a', 'b']) AS r").fetchall())
 print(len(ours), [each.poll() is None for each in ours])
+"""
+
+LISTENED = """
+import json
+import anon_sql
+con = anon_sql.connect()
+con.execute('SET enable_progress_bar = false')
+con.execute("CREATE TABLE t AS SELECT i % 90 AS a, i * 7 % 50 AS b FROM range(1000) AS r(i)")
+steps = []
+with anon_sql.listen(lambda step: steps.append((step.compiles, step.done, step.total)), con):
+    con.execute("FROM rayden('t', k := 5, qids := ['a', 'b'])").fetchall()
+print(json.dumps(steps))
 """
 
 
@@ -57,9 +71,43 @@ def test_the_list_is_what_calls_compile():
 def test_no_process_is_started_where_all_is_compiled(monkeypatch):
     monkeypatch.setattr(ahead, "_begun", set())
     monkeypatch.setattr(ahead, "_process", lambda *given: pytest.fail("a process"))
-    monkeypatch.setattr(ahead, "_missing", lambda kernels: ahead.FEWEST - 1)
+    monkeypatch.setattr(ahead, "_missing", lambda kernels: MISSING[1:])
     with ahead.beside("rayden", False):
         pass
+
+
+@pytest.mark.quick
+def test_kernels_are_counted_while_a_call_runs_and_never_all_of_them(monkeypatch, tmp_path):
+    files = [tmp_path / name for name in ("one", "two", "two")]
+    monkeypatch.setattr(ahead, "_begun", set())
+    monkeypatch.setattr(ahead, "_missing", lambda kernels: files)
+    assert ahead.compiled() == (0, None)
+    with ahead.beside("rayden", False):
+        assert ahead.compiled() == (0, 2)
+        for file in files:
+            file.touch()
+            assert ahead.compiled() == (1, 2)
+    assert ahead.compiled() == (0, None)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not numba_internals.TELLS, reason="numba does not tell when it compiles")
+def test_a_first_call_counts_the_kernels_and_the_second_shows_nothing_of_them(tmp_path):
+    env = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    run = [sys.executable, "-c", LISTENED]
+    first, second = (
+        json.loads(subprocess.run(run, env=env, capture_output=True, check=True).stdout)
+        for _ in range(2)
+    )
+    counts = [(done, total) for compiles, done, total in first if compiles]
+    assert len({total for _, total in counts}) == 1
+    assert counts == sorted(counts)
+    assert all(done < total for done, total in counts)
+    assert counts[-1][0] > counts[0][0]
+    assert not any(compiles for compiles, _, _ in second)
+    for steps in (first, second):
+        _, done, total = steps[-1]
+        assert total is None or done < total
 
 
 @pytest.mark.quick
@@ -81,7 +129,7 @@ def test_no_process_is_started_where_the_program_is_not_python(monkeypatch, name
 @needs_two
 def test_a_process_that_cannot_be_started_is_missed_by_nobody(monkeypatch):
     monkeypatch.setattr(ahead, "_begun", set())
-    monkeypatch.setattr(ahead, "_missing", lambda kernels: ahead.FEWEST)
+    monkeypatch.setattr(ahead, "_missing", lambda kernels: MISSING)
     monkeypatch.setattr(sys, "executable", "/nowhere/python3")
     with ahead.beside("rayden", False):
         assert parallel._shared == []
@@ -91,7 +139,7 @@ def test_a_process_that_cannot_be_started_is_missed_by_nobody(monkeypatch):
 @needs_two
 def test_a_folder_for_temporary_files_that_is_missing_is_missed_by_nobody(monkeypatch, tmp_path):
     monkeypatch.setattr(ahead, "_begun", set())
-    monkeypatch.setattr(ahead, "_missing", lambda kernels: ahead.FEWEST)
+    monkeypatch.setattr(ahead, "_missing", lambda kernels: MISSING)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
     with ahead.beside("rayden", False):
         assert parallel._shared == []
@@ -101,7 +149,7 @@ def test_a_folder_for_temporary_files_that_is_missing_is_missed_by_nobody(monkey
 @needs_two
 def test_the_process_ends_with_the_call_even_if_that_fails(monkeypatch):
     monkeypatch.setattr(ahead, "_begun", set())
-    monkeypatch.setattr(ahead, "_missing", lambda kernels: ahead.FEWEST)
+    monkeypatch.setattr(ahead, "_missing", lambda kernels: MISSING)
     waits = [sys.executable, "-c", "import time; time.sleep(600)"]
     other = subprocess.Popen(waits)
     monkeypatch.setattr(ahead, "_process", lambda *given: other)

@@ -58,8 +58,11 @@ def shown(command: str, how: Shown | None) -> Iterator[None]:
         yield
         return
     with _Lines(command) if how is Shown.LINES else _Bar(command) as display:
-        stop.listener = Listener(display.take)
-        yield
+        stop.listener = listener = Listener(display.take)
+        try:
+            yield
+        finally:
+            listener.close()
 
 
 class _Display:
@@ -77,7 +80,7 @@ class _Display:
 
     def take(self, step: Step) -> None:
         """Take a step."""
-        if step.function == self.command:
+        if step.function == self.command and not step.compiles:
             self.whole, self.within = step, None
         else:
             self.within = step
@@ -100,8 +103,10 @@ class _Display:
         step = self.whole if self.within is None and not self.sections else self.within
         if step is not None:
             parts += [step.function] if step.function != self.command else []
-            parts += [f"{min(step.done / step.total, 1):.0%}"] if step.total else []
-            parts += [step.note] if step.note and step.function != self.command else []
+            total = None if step.compiles else step.total  # its note has the numbers
+            parts += [f"{min(step.done / total, 1):.0%}"] if total else []
+            noted = step.note and (step.function != self.command or step.compiles)
+            parts += [step.note] if noted else []
         return " ".join(parts)
 
 
@@ -151,7 +156,8 @@ class _Bar(_Display):
             self.bar.start()
         counted = self.whole if self.sections else self.within or self.whole
         done, total = (0.0, None) if counted is None else (counted.done, counted.total)
-        self.bar.update(self.task, completed=done, total=total, description=self.text())
+        self.bar.tasks[0].total = total  # ``update`` takes None for no change
+        self.bar.update(self.task, completed=done, description=self.text())
 
     def __exit__(self, *raised: object) -> None:
         if self.bar is not None:

@@ -22,7 +22,7 @@ def listen(
 
     con: the connection of the calls; None for those that this thread makes on data frames. A step
     has ``function``, ``done``, ``total`` (None where unknown), ``note`` and ``seconds``. The
-    callback runs in whichever thread works, one step at a time, and should be quick. Raises one
+    callback runs in any thread, one step at a time, and should be quick. Raises one
     AnonError for a call that is stopped, by ``interrupt``, by Ctrl-C or by DuckDB's own interrupt;
     and what the callback has raised, once the calls are done. Raises AnonError for a connection
     that is not registered.
@@ -49,6 +49,8 @@ def listen(
                 STOPPED,
                 hint="nothing was released",
             ) from None
+        finally:
+            listener.close()
     if listener.error is not None:
         raise listener.error
 
