@@ -16,7 +16,7 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.notation import Recognized, recognize
 from anon_sql.core.roles import REST
-from anon_sql.errors import AnonError, Argument, Parameter, listed
+from anon_sql.errors import AnonError, Argument, Parameter, listed, looks_like_name
 from anon_sql.measures.person_keys import (
     KEY,
     PERSON,
@@ -339,12 +339,13 @@ def refuse_identifiers(function: str, parameter: str, reasons: Mapping[str, str]
     parameter: the one that has the ``*``. reasons: why each column is suggested, by its name.
     """
     if reasons:
+        shown = list(filter(looks_like_name, reasons))  # a misread header consists of values
         raise AnonError(
             function,
             Argument(parameter, [REST]) + " must not release what looks like an identifier",
             ", ".join(f"{listed([name])} ({reason})" for name, reason in reasons.items()),
             "leave them out by "
-            + Argument("identifiers", [*reasons])
+            + Argument("identifiers", shown or [...])
             + ", or name them in "
             + Parameter(parameter)
             + " if they may leave",

@@ -11,9 +11,10 @@ pytestmark = pytest.mark.oldest
 
 CANARY = "Zanzibarella"
 MISREAD = f"{CANARY} 12345"  # a name that is a value, since a header was misread
-K = "keep := ['*']"
+K = f"keep := ['listed', '{MISREAD}', '*']"
 ROLES = "qids := ['age', 'name']"
 CALLS = [
+    "FROM rayden('t', qids := ['age'], keep := ['*'])",
     f"FROM rayden('t', qids := ['nobody'], {K})",
     "FROM rayden('t', qids := ['age'])",
     f"FROM rayden('t', qids := ['{CANARY.lower()[:6]}'], {K})",

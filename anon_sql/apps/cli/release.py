@@ -241,11 +241,11 @@ def release(
         def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
             name = fold(method)
             noticed = read_source(con, source, "raw", written_as, memory_limit)
+            trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             _check_call(con, name, {**required, **options}, roles, state is not None)
             arguments.name_roles(con, name, roles, entity, releases=True)
             check_earlier(previous, like, roles["sensitive"])
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
-            trees = arguments.read_hierarchy(con, "release", hierarchy, "hierarchy")
             call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
             call |= read_like(con, like)
             earlier = read_earlier(con, "release", previous, roles)

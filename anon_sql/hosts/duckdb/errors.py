@@ -45,7 +45,7 @@ _MEANT = [  # an error of DuckDB's, and what to type instead; ours: a function o
         "a label of a release is text, from which anon_min, anon_max and anon_mid read numbers",
     ),
     (
-        r"STAR expression is only allowed as the root element"
+        r"STAR expression is (only allowed as the root element|not supported here)"
         r"|Need named argument for struct pack[\s\S]*:= \*",
         "keep := ['*'] keeps every column without another role",
     ),
