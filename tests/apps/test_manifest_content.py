@@ -5,6 +5,7 @@ import json
 import duckdb
 import pytest
 
+import anon_sql
 from anon_sql.apps import manifest
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.version import VERSION
@@ -35,6 +36,27 @@ def test_constraints_effort_and_statements_are_written_and_verified(tmp_path):
     assert refused(*call, "--overwrite", "--beta", 0) == (
         "anonymize: --beta must be a number above 0, got 0.0"
     )
+
+
+def test_t_of_numbers_in_a_csv_file_is_that_of_the_numbers(tmp_path):
+    """A CSV file holds text, and t between texts is another distance than between numbers."""
+    raw, out = tmp_path / "raw.csv", tmp_path / "out.csv"
+    rows = [(20 + i % 40, 100.5 * (i * 7919 % 97)) for i in range(200)]
+    raw.write_text("age,income\n" + "".join(f"{age},{income}\n" for age, income in rows))
+    call = ["release", raw, out, "--k", 5, "--t", 0.4, "--quasi", "age", "--sensitive", "income"]
+    result = run(*call, "--manifest")
+    assert result.exit_code == 0, result.output
+    written = json.loads(manifest.beside(out).read_text("utf-8"))
+    with duckdb.connect() as con:
+        anon_sql.register(con)
+        ((found,),) = con.execute(
+            f"CREATE TABLE raw AS FROM read_csv('{raw}'); CREATE TABLE shown AS FROM "
+            f"read_csv('{out}', types := {{'age': 'VARCHAR'}}); "
+            "SELECT t_closeness('raw', 'shown', ['income'], qids := ['age'])"
+        ).fetchall()
+    assert written["achieved"]["t"] == pytest.approx(found, abs=1e-12)
+    assert found <= 0.4
+    assert run("verify", out, "--raw", raw).exit_code == 0
 
 
 def released(tmp_path):

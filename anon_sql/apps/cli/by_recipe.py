@@ -164,7 +164,7 @@ def write(
 
     def describe() -> dict[str, Any]:
         cast_values(con, "release", "written", of.roles["qids"], of.options["format"])
-        again = in_types_of_raw(con, "written", whole_tuple(con, of.roles) if state else [])
+        again = in_types_of_raw(con, "written", whole_tuple(con, of.roles))
         made = manifest.make(
             con,
             ("raw", again),

@@ -275,7 +275,7 @@ def release(
 
             def describe() -> dict[str, Any]:
                 cast_values(con, "release", "written", roles["qids"], options["format"])
-                compared = whole_tuple(con, roles) if earlier or state else []
+                compared = whole_tuple(con, roles)
                 return manifest.make(
                     con,
                     ("raw", in_types_of_raw(con, "written", compared)),

@@ -324,7 +324,7 @@ def _checks(
         yield Check(f"{what}: --series names none" if cohorts else what, None if cohorts else False)
         return
     earlier = read_earlier(con, "verify", previous, written["roles"])
-    compared = whole_tuple(con, written["roles"]) if earlier or state else []
+    compared = whole_tuple(con, written["roles"])
     typed = in_types_of_raw(con, "released", compared)
     parameters = {**written["parameters"], **written["series"]}
     if state is not None:
