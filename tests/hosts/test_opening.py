@@ -11,11 +11,14 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.hosts.duckdb import rows
+from anon_sql.hosts.duckdb import macros, registry, rows, sql_files
 from anon_sql.methods.method import _methods, find_method
+from tests.example_tables import LEDGER, SERIES, TABLES, write_files
 
 pytestmark = pytest.mark.oldest
 
+NEEDS_PYTHON = "name __anon_sql_needs_python__pip_install_anon_sql__then_register__"
+SQL_ALONE = {"paper_queries"}  # calls no Python function
 RELEASE = "SELECT count(*) FROM rayden('t', k := 2, qids := ['a'])"
 TABLE = "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)"
 
@@ -115,13 +118,54 @@ def test_persist_serves_later_connections(file):
         assert con.cursor().execute(RELEASE).fetchall() == [(30,)]
     with duckdb.connect(file) as con:
         assert made(con) > 10
-        with pytest.raises(duckdb.Error):
+        with pytest.raises(duckdb.CatalogException, match=NEEDS_PYTHON):
             con.execute("FROM released").fetchall()
         anon_sql.register(con)
         assert con.execute("SELECT count(*) FROM released").fetchall() == [(30,)]
         assert con.cursor().execute("SELECT count(*) FROM rayden('t', k := 2)").fetchall() == [
             (30,)
         ]
+
+
+@pytest.fixture(scope="module")
+def without_package(tmp_path_factory):
+    """A file with stored functions and the tables of the examples, which only DuckDB has opened."""
+    folder = tmp_path_factory.mktemp("stored")
+    write_files(folder)
+    path = str(folder / "warehouse.duckdb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        with duckdb.connect(path, config={"storage_compatibility_version": "v1.4.0"}) as con:
+            anon_sql.register(con, persist=True)
+            for statements in (TABLES, LEDGER, SERIES):
+                con.execute(statements)
+        with duckdb.connect(path) as con:
+            yield con
+
+
+@pytest.mark.parametrize("entry", sql_files.entries(), ids=lambda entry: entry.name)
+def test_a_stored_function_says_that_it_needs_python(without_package, entry):
+    if entry.name in SQL_ALONE:
+        assert without_package.execute(entry.example).fetchall()
+        return
+    with pytest.raises(duckdb.CatalogException, match=NEEDS_PYTHON):
+        without_package.execute(entry.example).fetchall()
+
+
+def test_a_file_serves_whose_macros_know_python_functions_by_other_names(file, monkeypatch):
+    with monkeypatch.context() as earlier, duckdb.connect(file) as con:
+        earlier.setattr(macros, "functions", lambda: {f.name: f.name for f in registry.udfs()})
+        earlier.setattr(macros, "stamp", lambda: "0.0.1 earlier")
+        earlier.setattr(macros, "_digests", {})
+        anon_sql.register(con, persist=True)
+        con.execute("CREATE VIEW released AS FROM rayden('t', k := 2)")
+    for persist in (False, True):
+        with duckdb.connect(file) as con:
+            anon_sql.register(con, persist=persist)
+            assert con.execute("SELECT count(*) FROM released").fetchall() == [(30,)]
+            assert con.execute(RELEASE).fetchall() == [(30,)]
+    with duckdb.connect(file) as con, pytest.raises(duckdb.CatalogException, match=NEEDS_PYTHON):
+        con.execute("FROM released").fetchall()
 
 
 def test_a_stored_release_runs_its_method_once(file, monkeypatch):

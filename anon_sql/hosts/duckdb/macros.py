@@ -5,6 +5,10 @@ made, and the digest of what DuckDB keeps of each, so that a macro that somebody
 its place is found out. Comments can be changed by anyone, and a copy of a database loses them. What
 has a comment of the package is its own too: versions before had no mark, and what one version of
 DuckDB has stored in a file another one prints in its own way.
+
+A file can be opened without the package. DuckDB then finds its macros, but not the Python functions
+that they call, whose names in DuckDB therefore say what is needed. A stored macro of the same name
+that raises an error would win over the function of a registered connection.
 """
 
 import json
@@ -19,10 +23,12 @@ from hashlib import sha256
 import duckdb
 
 from anon_sql.core.names import literal
-from anon_sql.hosts.duckdb.sql_files import CREATE, full_header, sql_files
+from anon_sql.hosts.duckdb.registry import udfs
+from anon_sql.hosts.duckdb.sql_files import CREATE, SqlFile, full_header, sql_files
 from anon_sql.version import VERSION
 
 MARK, DATABASE, RELEASE = "__anon_registered", "__anon_db", "anon_version"
+_NEEDS = "__anon_sql_needs_python__pip_install_anon_sql__then_register__"
 _COMMENT = "anon_sql "  # begins the last line of the comment on a macro of this package
 TABLES = frozenset(name for file in sql_files() for name in file.tables)
 _LISTED = frozenset(name for file in sql_files() for name in file.macros) | {RELEASE}
@@ -39,15 +45,30 @@ LOOK = """
         starts_with(function_name, '__anon_'))
 """
 _WORD = re.compile(r"\w+")
+_CALLED = re.compile(r"__anon_\w+(?=\()")
 _UNSTORED = {"NOT", "MATERIALIZED"}  # which older storage forgets
 _STORED_AS = {"TIMESTAMP_US": "TIMESTAMP"}
+
+
+@cache
+def functions() -> Mapping[str, str]:
+    """Return the name in DuckDB of each Python function: one that sql/ calls needs Python."""
+    called = {name for file in sql_files() for name in _CALLED.findall(file.text)}
+    names = [function.name for function in udfs()]
+    return {n: _NEEDS + n.removeprefix("__anon_") if n in called else n for n in names}
+
+
+def _statements(file: SqlFile) -> str:
+    """Return the text of a file, with Python functions by their names in DuckDB."""
+    known = functions()
+    return _CALLED.sub(lambda name: known.get(name[0], name[0]), file.text)
 
 
 @cache
 def stamp() -> str:
     """Return version and digest of the macros: other checkouts may have the same version."""
     text = "".join(part for file in sql_files() for part in (file.text, full_header(file)))
-    return f"{VERSION} {sha256(text.encode()).hexdigest()[:16]}"
+    return f"{VERSION} {sha256((_NEEDS + text).encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)
@@ -166,7 +187,7 @@ def script(create: str = CREATE, *, commented: Collection[str] = _LISTED) -> str
     """
     parts = [database(create)]
     for file in sql_files():
-        parts.append(file.text.replace(CREATE, create))
+        parts.append(_statements(file).replace(CREATE, create))
         for name in filter(commented.__contains__, file.macros):
             parts.append(comment(name, full_header(file) if name == file.name else ""))
     parts.append(f"{create} {RELEASE}() AS {literal(VERSION)};")

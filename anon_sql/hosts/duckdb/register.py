@@ -147,7 +147,7 @@ _NOTHING = _Known()
 
 def _look(con: duckdb.DuckDBPyConnection) -> _Known:
     """Return the registered names, with a single query, which takes several milliseconds."""
-    functions = {function.name for function in registry.udfs()}
+    functions = {*macros.functions().values()}
     rows = con.execute(macros.LOOK).fetchall()
     found = macros.places(rows)
     current = [place.macros[macros.MARK].temporary for place in found if place.current]
@@ -170,7 +170,8 @@ def _drop_macros(
 
 def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> None:
     create: Any = con.create_function  # its overloads want enums that moved between versions
-    missing = [function for function in registry.udfs() if function.name not in known]
+    names = macros.functions()
+    missing = [function for function in registry.udfs() if names[function.name] not in known]
     if missing and macros.in_transaction(con):
         raise AnonError(
             "register",
@@ -183,7 +184,7 @@ def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> No
     opened = _Opened()
     for function in missing:
         create(
-            function.name,
+            names[function.name],
             opened.call(function),
             None,
             function.returns,
