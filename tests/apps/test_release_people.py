@@ -85,7 +85,7 @@ def test_a_recipe_without_entity_is_red_and_the_unit_row_needs_a_reason(stays, t
     found = run("release", recipe, out)
     assert found.exit_code == 3
     assert "red people: The rows of one person do not hide that person." in found.output
-    assert "name patient_id as entity, or state the unit row" in found.output
+    assert "Name patient_id as entity, or state the unit row" in found.output
     recipe.write_text(whole.replace("k = 5", 'k = 5\nunit = "row"'))
     found = run("release", recipe, out)
     assert "amber people: The unit is a row, so k counts rows" in found.output

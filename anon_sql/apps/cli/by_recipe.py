@@ -90,7 +90,7 @@ def say_verdict(found: Verdict) -> None:
     """Print the reasons of a verdict on stderr, and its level. Raises typer.Exit if it is open."""
     for each in found.reasons:
         said = f" (accepted: {each.accepted})" if each.accepted else ""
-        typer.echo(console.visible(f"{each.level} {each.rule}: {each.text}{said}"), err=True)
+        typer.echo(console.visible(f"{each.level} {each.rule}: {each.sentence}{said}"), err=True)
     if found.level == RED:
         typer.echo("release: the verdict is red; nothing was written", err=True)
         raise typer.Exit(IS_RED)

@@ -9,17 +9,25 @@ from typing import Any
 
 from anon_sql.apps.verdict.figures import Figure, Measured
 from anon_sql.apps.verdict.rules import RED, VERDICT, Limit, Reason, Verdict, verdict
+from anon_sql.apps.verdict.words import UNCHANGED
 from anon_sql.core.names import literal, quote
 
 _SUPPRESSED = VERDICT["suppression_rate"]
 LINKED: Mapping[str, Limit] = {
     "gcp": replace(
-        VERDICT["gcp"], says="The labels of {column} have lost {found} of their detail."
+        VERDICT["gcp"],
+        says="The labels of {column} have lost {found} of their detail.",
+        remedy="Choose a smaller k or l, or fewer quasi-identifiers in {column}.",
     ),
-    "left_out": replace(_SUPPRESSED, says="{found} of the rows of {column} are left out."),
+    "left_out": replace(
+        _SUPPRESSED,
+        says="{found} of the rows of {column} are left out.",
+        remedy="Choose a smaller k, or surplus = 'unlink'.",
+    ),
     "unlinked": replace(
         _SUPPRESSED,
         says="{found} of the rows of {column} are released as labels alone, without their link.",
+        remedy="Choose a smaller k, or leave {column} out.",
         red=None,
     ),
 }
@@ -55,7 +63,7 @@ def judged_tables(
     }
     measured = Measured(list(_figures(written, name)), (), "", request=request)
     found = verdict(measured, accepted=accepted, limits=limits, audience=audience)
-    broken = [Reason(RED, "audit", f"“{each}” fails.", "") for each in failed]
+    broken = [Reason(RED, "audit", f"“{each}” fails.", "", remedy=UNCHANGED) for each in failed]
     return Verdict(RED, [*broken, *found.reasons]) if broken else found
 
 

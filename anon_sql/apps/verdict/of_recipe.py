@@ -151,11 +151,11 @@ def require_signable(function: str, found: Verdict) -> None:
     if found.level == RED:
         why = [each for each in found.reasons if each.level == RED]
         rule = "a release whose verdict is red must not be made"
-        raise AnonError(function, rule, _rules(why), why[0].text)
+        raise AnonError(function, rule, _rules(why), why[0].sentence)
     if found.open:
         rule = "[accepted] must have a sentence for each amber rule of the verdict"
         why = [each for each in found.reasons if each.rule == found.open[0]]
-        raise AnonError(function, rule, f"none for {', '.join(found.open)}", why[0].text)
+        raise AnonError(function, rule, f"none for {', '.join(found.open)}", why[0].sentence)
 
 
 def stated(statement: Mapping[str, Any]) -> bool:

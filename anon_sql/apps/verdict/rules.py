@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
-from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, percent
+from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, percent
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.hosts.recipes import ACCEPTABLE, AUDIENCES
@@ -30,11 +30,13 @@ class Limit:
     """From which figure on a release is amber, and from which red; None for never.
 
     rule: that the sentence of a steward accepts. says: the reason, with {found}, {column} and
-    {note}. at_red, at_amber: whether the limit itself is red or amber, not only what is above it.
+    {note}. remedy: what lifts it, with {column}. at_red, at_amber: whether the limit itself is red
+    or amber, not only what is above it.
     """
 
     rule: str
     says: str
+    remedy: str
     amber: float | None
     red: float | None
     at_amber: bool = True
@@ -48,11 +50,15 @@ class Limit:
         return None
 
 
+_MORE = "Require k = 2 or more."
+_CLOSER = "Require a smaller t."
+_LESS = "Choose a smaller k or l, a larger t, or fewer quasi-identifiers."
 VERDICT: Mapping[str, Limit] = {
     "certain": Limit(
         "certain",
         "For {found} of the rows, all rows of the group have one {column}: whoever finds the group "
         "knows it, without knowing which row is the person's.",
+        "Require l = 2 or more, or a smaller t.",
         *(0.0, 0.01),
         at_amber=False,
     ),
@@ -60,6 +66,7 @@ VERDICT: Mapping[str, Limit] = {
         "inferred",
         "For {found} of the rows, nearly all rows of the group have one {column} that is less "
         "usual in the table: whoever finds the group can infer it.",
+        _CLOSER,
         *(0.0, 0.01),
         at_amber=False,
     ),
@@ -67,17 +74,20 @@ VERDICT: Mapping[str, Limit] = {
         "lifted",
         "For {found} of the rows, a {column} is at least five times as frequent in the group as in "
         "the table.",
+        _CLOSER,
         *(0.05, None),
     ),
     "near": Limit(
         "near",
         "For {found} of the rows, the {column} of all rows of the group lies within a twentieth of "
         "the usual range: whoever finds the group knows it nearly.",
+        _CLOSER,
         *(0.01, 0.1),
     ),
     "gcp": Limit(
         "gcp",
         "The quasi-identifiers have lost {found} of their detail.",
+        _LESS,
         *(0.3, 0.5),
         at_amber=False,
         at_red=False,
@@ -85,6 +95,7 @@ VERDICT: Mapping[str, Limit] = {
     "sse_sst": Limit(
         "gcp",
         "The means or medians of a column have lost {found} of its variance.",
+        _LESS,
         *(0.3, 0.5),
         at_amber=False,
         at_red=False,
@@ -92,11 +103,13 @@ VERDICT: Mapping[str, Limit] = {
     "query_error": Limit(
         "query_error",
         "Counts are {found} as wrong as from a release in which every quasi-identifier is *.",
+        _LESS,
         *(0.5, 0.75),
     ),
     "columns": Limit(
         "columns",
         "{found} of the quasi-identifiers say next to nothing any more: {note}.",
+        _LESS,
         *(0.0, 0.5),
         at_amber=False,
         at_red=False,
@@ -105,6 +118,7 @@ VERDICT: Mapping[str, Limit] = {
         "texts",
         "{column} is text although its values are {note}: its labels are sets of texts that span "
         "{found} of their range on average.",
+        "Declare the notation of {column}, or convert it in SQL.",
         *(0.0, 0.3),
         at_amber=False,
         at_red=False,
@@ -112,18 +126,20 @@ VERDICT: Mapping[str, Limit] = {
     "sets": Limit(
         "sets",
         "For {found} of the rows, the label of {column} is a set of more than "
-        f"{READABLE} values, too many to read. Give the column a hierarchy, or leave it out.",
+        f"{READABLE} values, too many to read.",
+        "Give {column} a hierarchy, or leave it out.",
         *(0.05, 0.5),
         at_amber=False,
         at_red=False,
     ),
     "suppression_rate": Limit(
-        "suppression", "{found} of the rows are suppressed.", *(0.05, 0.2), at_amber=False,
+        "suppression", "{found} of the rows are suppressed.", _LESS, *(0.05, 0.2), at_amber=False,
         at_red=False,
     ),
     "distribution": Limit(
         "distribution",
         "The shares of the values of {column} have moved by {found} of the rows.",
+        "Choose a smaller k, or suppressed = 'keep'.",
         *(0.02, 0.1),
         at_amber=False,
         at_red=False,
@@ -137,7 +153,7 @@ class Reason:
     """Why a release is red or amber.
 
     found, sql: the figure, and the statement whose only value it is (an audit's is all its rows).
-    accepted: the sentence of a steward, for an amber one.
+    accepted: the sentence of a steward, for an amber one. remedy: what lifts it.
     """
 
     level: str
@@ -147,6 +163,18 @@ class Reason:
     found: float | None = None
     column: str | None = None
     accepted: str | None = None
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Return why, and what lifts it."""
+        return f"{self.text} {self.remedy}".rstrip()
+
+    def said(self) -> dict[str, Any]:
+        """Return what a report says; its text ends with the remedy."""
+        found = {**asdict(self), "text": self.sentence}
+        del found["remedy"]
+        return found
 
 
 @dataclass(frozen=True)
@@ -168,7 +196,7 @@ class Verdict:
         return {
             "state": self.level,
             "heading": ACCEPTED if settled else HEADINGS[self.level],
-            "reasons": [asdict(each) for each in self.reasons],
+            "reasons": [each.said() for each in self.reasons],
             "not_covered": list(NOT_COVERED),
         }
 
@@ -243,33 +271,47 @@ def judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
     if figure.value is None:
         if limit.rule == "gcp":
             text = "What the quasi-identifiers have lost cannot be measured."
-            yield Reason(AMBER, limit.rule, text, figure.sql, None, figure.column)
+            remedy = "Judge a release without added rows."
+            yield Reason(AMBER, limit.rule, text, figure.sql, None, figure.column, remedy=remedy)
         return
     level = limit.level(figure.value)
     if level is not None:
         text = limit.says.format(
             found=percent(figure.value), column=figure.column, note=figure.note
         )
-        yield Reason(level, limit.rule, text, figure.sql, figure.value, figure.column)
+        yield Reason(
+            level,
+            limit.rule,
+            text,
+            figure.sql,
+            figure.value,
+            figure.column,
+            remedy=limit.remedy.format(column=figure.column),
+        )
 
 
 def _audited(measured: Measured) -> Iterator[Reason]:
     """Give what an audit finds; what fails is red, what nobody has decided is amber."""
     request, sql = measured.request, measured.audit_sql
     if not request["qids"]:
-        yield Reason(RED, "audit", "No column is a quasi-identifier, so k protects nobody.", sql)
+        text = "No column is a quasi-identifier, so k protects nobody."
+        remedy = "Declare the columns that others may know as quasi-identifiers."
+        yield Reason(RED, "audit", text, sql, remedy=remedy)
     if measured.without_role:
         names = measured.without_role
         many = "1 column" if len(names) == 1 else f"{len(names)} columns"
         text = f"{many} without a role can be read unchanged: {listed(names)}."
-        yield Reason(RED, "audit", text, sql)
+        yield Reason(RED, "audit", text, sql, remedy=REMEDIES["added columns"])
     k = request.get("k")
     if k is not None and k < 2:
-        yield Reason(RED, "audit", "k is 1, so a person can be alone in a group.", sql, k)
+        text = "k is 1, so a person can be alone in a group."
+        yield Reason(RED, "audit", text, sql, k, remedy=_MORE)
     if k is None:
-        yield Reason(AMBER, "audit", "No k was required, so no group size is promised.", sql)
+        text = "No k was required, so no group size is promised."
+        yield Reason(AMBER, "audit", text, sql, remedy="Require a k.")
     if measured.checks is None:
-        yield Reason(AMBER, "audit", "Nobody has audited the release yet.", sql)
+        text = "Nobody has audited the release yet."
+        yield Reason(AMBER, "audit", text, sql, remedy="Audit it.")
     for check in measured.checks or ():
         yield from _of_check(check, sql)
     same, changed = len(measured.unchanged), len(measured.generalized)
@@ -280,6 +322,7 @@ def _audited(measured: Measured) -> Iterator[Reason]:
             f"{same} columns are released unchanged, more than the {changed} that are generalized. "
             "k does not protect anybody against those who know these values.",
             sql,
+            remedy="Leave out the columns that the recipient does not need.",
         )
 
 
@@ -293,26 +336,34 @@ def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
         what = f"“{name}” fails: {check['meaning']}"
         if name == "identifying combinations":
             what = f"{unique}."
-        yield Reason(RED, "audit", f"{what} {CONSEQUENCE[name]}", sql, found)
+        text = f"{what} {CONSEQUENCE[name]}"
+        yield Reason(RED, "audit", text, sql, found, remedy=REMEDIES[name])
     elif name == "identifying combinations" and found:
         text = f"{unique}, which this release allows. {CONSEQUENCE[name]}"
-        yield Reason(AMBER, "audit", text, sql, found)
+        yield Reason(AMBER, "audit", text, sql, found, remedy=REMEDIES[name])
     elif name == "k" and found is not None and found < 2:
-        yield Reason(RED, "audit", "A person is alone in a group.", sql, found)
+        yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
     elif passed is None and check["required"] is not None and name in _PROMISED:
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
-        yield Reason(AMBER, "audit", text, sql, found)
+        remedy = "Release without added rows, or leave out this requirement."
+        yield Reason(AMBER, "audit", text, sql, found, remedy=remedy)
 
 
 def _of_people(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
     """Give the reason that it is if people have several rows."""
-    found, text = check["found"], check["meaning"]
+    found, meaning, remedy = check["found"], check["meaning"], REMEDIES[PEOPLE]
     if check["passed"] is False:
-        yield Reason(RED, PEOPLE, f"{CONSEQUENCE[PEOPLE]} {text}", sql, found)
+        meaning, _, named = meaning.partition("; ")  # the audit names the column
+        text = f"{CONSEQUENCE[PEOPLE]} {meaning.removesuffix('.')}."
+        remedy = f"{named[:1].upper()}{named[1:]}" or remedy
+        yield Reason(RED, PEOPLE, text, sql, found, remedy=remedy)
     elif check["passed"] is None and check["required"] is not None:
-        yield Reason(AMBER, PEOPLE, f"Whether classes have k people is undecided: {text}", sql)
+        text = f"Whether classes have k people is undecided: {meaning}"
+        yield Reason(AMBER, PEOPLE, text, sql, remedy=remedy)
     elif check["example"] and found is None:  # the unit is a row, although people have several
-        yield Reason(AMBER, PEOPLE, f"{text} The rows of one person are not counted once.", sql)
+        text = f"{meaning} The rows of one person are not counted once."
+        remedy = f"Name {check['example']} as entity if it identifies people."
+        yield Reason(AMBER, PEOPLE, text, sql, remedy=remedy)
 
 
 def _alone(measured: Measured) -> Iterator[Reason]:
@@ -329,9 +380,11 @@ def _alone(measured: Measured) -> Iterator[Reason]:
         if figure.name == "even_values" and figure.value is not None and figure.value < level:
             text = (
                 f"l = {level:g} alone protects little: {figure.column} is as hard to guess as "
-                f"{figure.value:.2f} equally frequent values. Require t, beta or entropy too."
+                f"{figure.value:.2f} equally frequent values."
             )
-            yield Reason(AMBER, "l_alone", text, figure.sql, figure.value, figure.column)
+            of = figure.sql, figure.value, figure.column
+            remedy = "Require t, beta or entropy too."
+            yield Reason(AMBER, "l_alone", text, *of, remedy=remedy)
 
 
 def _chosen(measured: Measured, audience: str, confirmed: bool) -> Iterator[Reason]:
@@ -342,10 +395,16 @@ def _chosen(measured: Measured, audience: str, confirmed: bool) -> Iterator[Reas
             "No column was named as sensitive, so nothing was checked about what a group "
             "discloses about its members."
         )
-        yield Reason(AMBER, "choice", text, sql)
+        remedy = "Declare the columns that must not become known as sensitive."
+        yield Reason(AMBER, "choice", text, sql, remedy=remedy)
     k, floor = request.get("k"), FLOORS[audience]
     if k is not None and 2 <= k < floor:
         text = f"k is {k}; for the audience “{audience}” at least {floor} is usual."
-        yield Reason(AMBER, "choice", text, sql, k)
+        fewer = [name for name, least in FLOORS.items() if least <= k]
+        remedy = f"Require k = {floor}"
+        remedy += f", or choose the audience “{fewer[0]}”." if fewer else "."
+        yield Reason(AMBER, "choice", text, sql, k, remedy=remedy)
     if not confirmed:
-        yield Reason(AMBER, "roles", "Nobody has confirmed the roles of the columns.", sql)
+        text = "Nobody has confirmed the roles of the columns."
+        remedy = "Read them, and set confirmed = true."
+        yield Reason(AMBER, "roles", text, sql, remedy=remedy)

@@ -1,4 +1,5 @@
-"""Say what follows from a property that fails, what no verdict covers, and shares in words."""
+"""Say what follows from a property that fails, what lifts it, what no verdict covers, and shares in
+words."""
 
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.privacy import MODELS
@@ -19,8 +20,7 @@ CONSEQUENCE = {
     "identifying columns": "Such a column works like an identifier.",
     "row numbers": "Whoever has the raw table can look up rows by their number.",
     "identifying combinations": (
-        "Whoever knows these values of a person can find the row, whatever k is. Declare the "
-        "columns as quasi-identifiers, or leave them out."
+        "Whoever knows these values of a person can find the row, whatever k is."
     ),
     "series": "Rows were changed after the release was made, or this is not its state.",
     "companions": "Nothing is promised to these persons any more.",
@@ -30,6 +30,26 @@ CONSEQUENCE = {
     "pseudonyms": "Releases with the same pseudonyms can be joined.",
 }
 
+_AGAIN = "Make the release again with this requirement."
+UNCHANGED = "Make the release again, and hand it over unchanged."
+REMEDIES = {  # of each property above
+    **{model.name: _AGAIN for model in MODELS},
+    **dict.fromkeys(
+        ("rows", "kept values", "labels", "raw rows", "matching", "spelling", "wider labels"),
+        UNCHANGED,
+    ),
+    **dict.fromkeys(("series", "companions", "former rows"), UNCHANGED),
+    "suppressed rows": "Choose a smaller k, or leave out suppressed rows (suppressed = 'drop').",
+    "unique range ends": "Make the release again, and do not narrow its ranges afterwards.",
+    "added columns": "Give each of these columns a role, or leave it out.",
+    "identifiers": "Leave the identifiers out.",
+    "identifying columns": "Declare the column as an identifier or quasi-identifier.",
+    "row numbers": "Leave the column out.",
+    "identifying combinations": "Declare the columns as quasi-identifiers, or leave them out.",
+    "waiting": "Make the release of the series again.",
+    PEOPLE: "Name the column that identifies people as entity, or set unit = 'row' with a reason.",
+    "pseudonyms": "Use another key for each recipient.",
+}
 
 NOT_COVERED = (
     "Other releases of the same persons, which could be compared with this one.",

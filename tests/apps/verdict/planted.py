@@ -86,6 +86,7 @@ SELECT '[' || min(a) OVER w || ', ' || max(a) OVER w || ']' AS a,
     '[' || min(b) OVER v || ', ' || max(b) OVER v || ']' AS b, s, n
 FROM raw WINDOW w AS (PARTITION BY id // {a}), v AS (PARTITION BY b // {b})
 """
+PATIENTS = "CREATE OR REPLACE TABLE raw AS SELECT *, 1000 + id // 10 AS patient_id FROM raw"
 WIDE = "UPDATE released SET {column} = '[' || (SELECT min({column}) FROM raw) || ', ' || (SELECT max({column}) FROM raw) || ']'"
 STARS = "UPDATE released SET a = '*', b = '*' WHERE n IN (SELECT n FROM released GROUP BY n ORDER BY n LIMIT {})"
 PLANTS = {
@@ -114,6 +115,13 @@ PLANTS = {
             "CREATE OR REPLACE TABLE released AS SELECT label_a AS a, label_b AS b, s, n, x, y, z "
             "FROM whole"
         ),
+    ),
+    "people with ten rows": Plant(
+        "people", "red", request={"identifiers": ["id", "patient_id"]}, raw=PATIENTS
+    ),
+    "people with ten rows, of which each counts": Plant(
+        "people", "amber", request={"identifiers": ["id", "patient_id"], "unit": "row"},
+        raw=PATIENTS,
     ),
     "certain of two classes": Plant("certain", "red", raw=one_value(2), request=LOOSE),
     "certain of five persons": Plant(

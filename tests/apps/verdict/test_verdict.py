@@ -3,8 +3,9 @@
 import pytest
 
 from anon_sql import AnonError
-from anon_sql.apps.verdict import rules
+from anon_sql.apps.verdict import rules, words
 from anon_sql.apps.verdict.figures import audit_statement, measure
+from anon_sql.apps.verdict.linked import LINKED
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, RULES, VERDICT, stricter, verdict
 from tests.apps.verdict.planted import PLANTS, Plant, made
 
@@ -41,7 +42,9 @@ def test_a_cell_of_the_table(con, name):
     if plant.level == RED:
         assert found.level == RED
     for each in found.reasons:
-        if each.rule not in ("audit", "choice", "roles") and each.found is not None:
+        assert each.remedy.endswith("."), each
+        assert each.said()["text"].endswith(f" {each.remedy}")
+        if each.rule not in ("audit", "people", "choice", "roles") and each.found is not None:
             ((value,),) = con.execute(each.sql).fetchall()
             assert value == each.found
 
@@ -49,11 +52,19 @@ def test_a_cell_of_the_table(con, name):
 def test_every_cell_has_a_plant():
     planted = {(plant.rule, plant.level) for plant in PLANTS.values()}
     cells = {("audit", RED), ("audit", AMBER), ("l_alone", AMBER), ("choice", AMBER)}
-    cells.add(("roles", AMBER))
+    cells |= {("roles", AMBER), ("people", RED), ("people", AMBER)}
     for limit in VERDICT.values():
         cells |= {(limit.rule, AMBER)} | ({(limit.rule, RED)} if limit.red is not None else set())
     assert planted == cells
     assert {rule for rule, _ in cells} == set(RULES)
+
+
+def test_every_limit_and_property_has_a_remedy():
+    assert set(words.REMEDIES) == set(words.CONSEQUENCE)
+    said = [*words.REMEDIES.values(), *(each.remedy for each in (VERDICT | LINKED).values())]
+    for remedy in said:
+        assert remedy[0].isupper()
+        assert remedy.endswith(".")
 
 
 def test_a_sentence_accepts_amber_and_never_red(con):
