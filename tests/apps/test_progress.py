@@ -21,7 +21,10 @@ def files(tmp_path):
     out = tmp_path / "safe.csv"
     result = run("release", tmp_path / "people.csv", out, "--manifest", *roles, "--k", 5)
     assert result.exit_code == 0, result.output
-    assert result.stderr == ""
+    assert result.stderr == (
+        f"release: {out} was not judged; for a verdict: anon-sql report {tmp_path / 'people.csv'} "
+        f"{out} -o report.html\n"
+    )
     return tmp_path
 
 

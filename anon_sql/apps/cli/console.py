@@ -92,6 +92,11 @@ def head(text: str) -> None:
     console.print(Text(text, style="bold"), soft_wrap=True)
 
 
+def note(text: str) -> None:
+    """Print one line on stderr, which is no part of the result and no warning."""
+    typer.echo(visible(text), err=True)
+
+
 def warn(text: str) -> None:
     """Print a warning on stderr."""
     typer.echo(f"warning: {visible(text)}", err=True)

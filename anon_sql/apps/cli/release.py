@@ -1,5 +1,6 @@
 """``anon-sql release``: read a file, write its release and, on request, the manifest."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
@@ -246,8 +247,13 @@ def release(
             arguments.name_roles(con, name, roles, entity, releases=True)
             check_earlier(previous, like, roles["sensitive"])
             again = open_ledger(con, ledger, entity, ledger_key) if ledger and entity else []
-            call: dict[str, Any] = {**required, **roles, **options, "hierarchy": trees}
-            call |= read_like(con, like)
+            call: dict[str, Any] = {
+                **required,
+                **roles,
+                **options,
+                "hierarchy": trees,
+                **read_like(con, like),
+            }
             earlier = read_earlier(con, "release", previous, roles)
             released = (
                 released_in(con, state, name, call)
@@ -306,6 +312,13 @@ def release(
             )
             if made and with_manifest:
                 say_manifest(output.manifest, made)
+            console.note(
+                _unjudged(
+                    *(source, out),
+                    with_manifest=with_manifest,
+                    alone=not (output.in_files or state),
+                )
+            )
 
         with anon_sql.connect() as con, ExitStack() as stack:
             stoppable(con, showing("release", progress, partial(make, con, stack)))
@@ -382,6 +395,18 @@ def _require_alone(others: object) -> None:
     if others:
         rule = "a recipe must come without options of roles, parameters, statements and files"
         raise AnonError("release", rule, "some", "write them into the recipe")
+
+
+def _unjudged(source: Path, out: str, *, with_manifest: bool, alone: bool) -> str:
+    """Say that there is no verdict on a release, and which command gives one.
+
+    alone: whether ``report`` needs no more than the two files and the roles.
+    """
+    by = "release by a recipe for a verdict: anon-sql help release-by-a-recipe"
+    if alone:
+        by = f"for a verdict: {shlex.join(['anon-sql', 'report', f'{source}', out])} -o report.html"
+        by += "" if with_manifest else ", with the roles of this call"
+    return f"release: {out} was not judged; {by}"
 
 
 def _warn(noticed: Mapping[str, Words], qids: Sequence[str], found: Sequence[str | None]) -> None:
