@@ -128,7 +128,10 @@ def test_faults(tmp_path, content, said):
         (b"PAR1\x15\x04\x15", "a Parquet file; let its name end in .parquet"),
         (b"SQLite format 3\0\x10", "a SQLite database;"),
         (b"\1\2\3\4\5\6\7\0DUCK@", "a DuckDB database; write FILE.duckdb:schema.table"),
-        (gzip.compress(PEOPLE.encode(), mtime=0), "a gzip file; let its name end in .csv.gz, or .tsv.gz"),
+        (
+            gzip.compress(PEOPLE.encode(), mtime=0),
+            "a gzip file; let its name end in .csv.gz, or .tsv.gz",
+        ),
     ],
 )
 def test_a_file_of_another_format_is_refused_whatever_it_is_called(tmp_path, content, said):

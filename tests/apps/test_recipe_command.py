@@ -118,7 +118,9 @@ def test_amber_needs_a_sentence(folder):
 
 def test_a_sentence_does_not_help_against_red(folder):
     recipe = changed(folder, ("k = 5", "k = 500"))
-    sentences = "".join(f'{rule} = "x"\n' for rule in ("gcp", "query_error", "columns", "audit"))
+    sentences = "".join(
+        f'{rule} = "Read by two."\n' for rule in ("gcp", "query_error", "columns", "audit")
+    )
     recipe.write_text(recipe.read_text().replace("[made]", f"{sentences}[made]"))
     assert run("release", recipe, folder / "safe.parquet").exit_code == 3
 

@@ -220,7 +220,7 @@ def test_what_is_undecided_is_named(said):
     for check in facts["checks"]:
         check["passed"] = None
     shown = summary(of_release(facts, draw(facts)))
-    assert f"{len(facts['checks'])} undecided: rows, k, l, " in shown
+    assert f"{len(facts['checks'])} undecided: rows, k, people, " in shown
     assert f"and {len(facts['checks']) - 6} more" in shown
 
 

@@ -98,7 +98,9 @@ def test_tables_of_the_user_are_neither_read_nor_changed(con, folder):
 
 
 def test_another_method_and_an_attached_database(con, folder):
-    path = written(con, folder, "query_error = 'Few.'\ngcp = 'Few.'", method="mondrian")
+    path = written(
+        con, folder, "query_error = 'Few rows here.'\ngcp = 'Few rows here.'", method="mondrian"
+    )
     text = path.read_text().replace(
         'file = "people.parquet"', 'database = "clinic.duckdb"\ntable = "main.people"'
     )
@@ -110,7 +112,7 @@ def test_another_method_and_an_attached_database(con, folder):
 def test_red_is_refused_whatever_is_accepted(con, folder):
     con.execute("UPDATE raw SET s = 'v1' WHERE id < 500")
     con.execute(f"COPY raw TO '{folder / 'people.parquet'}'")
-    path = written(con, folder, "certain = 'Known.'", l=1, t=1.0)
+    path = written(con, folder, "certain = 'Known to all.'", l=1, t=1.0)
     said = refused(con, path)
     assert said.startswith(
         "recipe: a release whose verdict is red must not be made, got certain; For "
@@ -135,12 +137,12 @@ def test_stricter_limits_and_other_errors_are_those_of_the_recipe(con, folder):
     path.write_text(path.read_text().replace("red = 0.002", "red = 0.7"))
     assert "the limit gcp must be at most 0.5 for red" in refused(con, path)
     path = written(con, folder, k=2000)
-    with pytest.raises(duckdb.Error, match="k must be at most the number of rows"):
+    with pytest.raises(AnonError, match="k must be at most the number of rows"):
         anon_sql.recipe(con, path)
 
 
 def test_a_database_that_is_only_read(folder, con):
-    path = written(con, folder, "choice = 'Agreed.'")
+    path = written(con, folder, "choice = 'All agreed.'")
     duckdb.connect(str(folder / "own.duckdb")).close()
     with anon_sql.connect(str(folder / "own.duckdb"), read_only=True) as own:
         assert len(anon_sql.recipe(own, path).fetchall()) == 1000
