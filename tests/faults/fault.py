@@ -48,7 +48,7 @@ class Fault:
 
     def failed(self, con: Any) -> set[str]:
         """Return the properties of the release ``r`` of ``t`` that an audit finds false."""
-        told = {**CALL, "unique_share": 1, **self.audit}
+        told = {**CALL, "unique_share": 1, "unit": "row", **self.audit}
         found = con.execute(
             f"SELECT property FROM audit('t', 'r', {listed(told)}) WHERE passed = false"
         )
