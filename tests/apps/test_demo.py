@@ -113,7 +113,7 @@ def test_piped_there_are_no_escapes_and_no_wrapped_rows(small):
     said = run("demo", COLUMNS="40").stdout
     assert "\x1b" not in said
     rows = rows_of_tables(said)
-    assert len(rows) == 9 + 9 + 13
+    assert len(rows) == 9 + 9 + 14
     assert [
         row for row in rows if re.match(r" *$|  ", row)
     ] == []  # a wrapped one begins with blanks

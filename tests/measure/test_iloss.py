@@ -82,7 +82,9 @@ def test_heights_of_nodes(con):
     for name, height in heights.items():
         con.execute("CREATE OR REPLACE TABLE r AS SELECT ? AS s FROM t", [PRINTED.get(name, name)])
         found = con.execute("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
-        assert found[0][0] == pytest.approx(len(PATHS["s"]) * height / 3), name
+        # the root is printed as *, which is a value of t: a table of * alone shows this value
+        expected = 0 if PRINTED.get(name) == "*" else height
+        assert found[0][0] == pytest.approx(len(PATHS["s"]) * expected / 3), name
 
 
 def test_a_subtree_that_is_not_deep(con):

@@ -53,8 +53,7 @@ def test_what_it_refuses(people):
     assert said.startswith("imbalance: at least one sensitive column is needed, got none; pass")
     said = fails(people, "FROM imbalance('people', 'ill')")
     assert said.startswith("imbalance: sensitive must name columns of the table, got 'ill'")
-    said = fails(people, "FROM imbalance('people', 'age')")
-    assert said.startswith("imbalance: a column has one role, got age as quasi and as sensitive")
+    assert people.execute("FROM imbalance('people', 'age')").fetchall()  # a call overrides
     people.execute("COMMENT ON COLUMN bare.age IS 'anon:secret'")
     said = fails(people, "FROM imbalance('bare', 'illness')")
     assert said.startswith("imbalance: the comment on column age is not clear")
