@@ -340,17 +340,17 @@ class LinkedAudit:
     def _record_name(self, node: Node, shown: bool) -> str:
         return f"__anon_{'shown' if shown else 'raw'}_records_{self.folds.at[node.name]}"
 
-    def _joined(self, node: Node, shown: bool) -> tuple[str, dict[str, tuple[str, str]]]:
+    def _joined(self, node: Node, shown: bool) -> tuple[str, dict[str, str]]:
         """Return linked rows with the quasi-identifiers of all rows above, and their record.
 
-        The dict has table and column by name of each quasi-identifier of the result.
+        The dict has the column by the name of each quasi-identifier in the result.
         """
-        names: dict[str, tuple[str, str]] = {}
+        names: dict[str, str] = {}
         tables, alias, below = f"{self._record_name(node, shown)} AS t0", 0, node
         columns = [f"t0.{quote(_RECORD)}"]
         while True:
             for column in below.quasi:
-                names[f"{below.name}.{column}"] = below.name, column
+                names[f"{below.name}.{column}"] = column
                 columns.append(f"t{alias}.{quote(column)} AS {quote(f'{below.name}.{column}')}")
             if below.link is None:
                 return f"SELECT {', '.join(columns)} FROM {tables}", names
@@ -393,9 +393,9 @@ class LinkedAudit:
             )
 
     @staticmethod
-    def _trees(hierarchy: str, quasi: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    def _trees(hierarchy: str, quasi: Mapping[str, str]) -> Iterator[str]:
         """Yield the hierarchy of each quasi-identifier by its name in joined rows."""
-        for name, (_, column) in quasi.items():
+        for name, column in quasi.items():
             yield (
                 f"SELECT * REPLACE ({literal(name)} AS attribute) "
                 f"FROM query_table({literal(hierarchy)}) "
