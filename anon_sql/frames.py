@@ -1568,34 +1568,43 @@ def audit(
     people in a class, by identifiers that have several rows: those that are passed or declared,
     and those that suggest_roles would name by the first 2,000 rows. Names, addresses and texts
     count only if most rows with one value are alike in all quasi-identifiers, since different
-    people may share them. NULLs are one person. If the release lacks the identifier, the number
-    is a bound from below. It is NULL if nothing is counted: no identifier repeats, entity names
-    one, or unit is 'row'. 'suppressed rows': none, or at least k, shown as * or left out. 'kept
-    values': released rows whose values beside the labels match no remaining raw row; all rows
-    if the release lacks a column with the role keep. 'labels': released rows whose labels cover
-    no raw row with the same kept values. 'raw rows': raw rows that no released row covers,
-    except those left out. Both are necessary conditions. 'matching', a sufficient condition:
-    released rows without a raw row of their own in a maximum matching. All three are NULL if so
-    many rows share their kept values that more than 5,000 million comparisons of labels with
-    rows would be needed; 'matching' also if it takes too many steps. 'spelling': labels that
-    cannot be read, cover no value of the raw column, or are written differently from a release.
-    An end may also be written in its shortest form: 43 for 43.0, a date for a timestamp at
-    midnight. 'wider labels': labels that cover values of the raw column but whose ends are none
-    of them, or that name a text that the column lacks. They are true if they cover their rows:
-    NULL. A mean or median says nothing about a single row: as a label it covers every value
-    except NULL if it lies between the smallest and the largest raw value, and NULL covers any
-    value. value_loss compares it with the rows. 'unique range ends': ends of ranges that only a
-    single raw row has. Ranges end at real values, so there may be some: NULL. Its meaning names
-    the columns of which more than 5 % of the rows show a single value, which steps of a release
-    function hide. 'added columns': columns that the raw table lacks. 'identifiers': declared
-    identifiers; NULL if none is declared. 'identifying columns': columns without a role in
-    which nine values in ten differ. 'row numbers': columns of consecutive whole numbers, and
-    columns without a role that ascend in the raw table. 'identifying combinations': share of
-    rows that are unique on the kept columns together, without sensitive ones; the example names
-    the columns that contribute most. 'pseudonyms': columns whose values are all 64 hexadecimal
-    digits, as anon_pseudonym makes them. Whoever has two releases with the same pseudonyms can
-    join them. That may be intended: NULL. With previous, attacks on this and the earlier
-    releases. Each is no bound: passing it is not being safe. l is at least 2 in them.
+    people may share them. A kept column counts if its values and the combinations of quasi-
+    identifiers mostly tell each other. NULLs are one person. If the release lacks the
+    identifier, the number is a bound from below. It is NULL if nothing is counted: no
+    identifier repeats, entity names one, or unit is 'row'. 'suppressed rows': none, or at least
+    k, shown as * or left out. 'kept values': released rows whose values beside the labels match
+    no remaining raw row; all rows if the release lacks a column with the role keep. 'labels':
+    released rows whose labels cover no raw row with the same kept values. 'raw rows': raw rows
+    that no released row covers, except those left out. Both are necessary conditions.
+    'matching', a sufficient condition: released rows without a raw row of their own in a
+    maximum matching. All three are NULL if so many rows share their kept values that more than
+    5,000 million comparisons of labels with rows would be needed; 'matching' also if it takes
+    too many steps. 'spelling': labels that cannot be read, cover no value of the raw column, or
+    are written differently from a release. An end may also be written in its shortest form: 43
+    for 43.0, a date for a timestamp at midnight. 'wider labels': labels that cover values of
+    the raw column but whose ends are none of them, or that name a text that the column lacks.
+    They are true if they cover their rows: NULL. A mean or median says nothing about a single
+    row: as a label it covers every value except NULL if it lies between the smallest and the
+    largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
+    range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
+    there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows
+    show a single value, which steps of a release function hide. 'added columns': columns that
+    the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
+    'identifying columns': columns without a role in which nine values in ten differ. 'row
+    numbers': columns of consecutive whole numbers, and columns without a role that ascend in
+    the raw table. 'identifying combinations': share of rows that are unique on the kept columns
+    together, without sensitive ones; the example names the columns that contribute most. 'rare
+    combinations', if there are any: share of rows whose kept values fewer than k rows have; of
+    people if entity or an identifier that repeats tells them apart. NULL: what others know is
+    not in the tables. 'determined columns', if there are any: share of rows that stand out of
+    their class by kept columns that quasi-identifiers determine, exactly or nearly, or that
+    determine one. An attacker computes them, so that fewer than k rows of the class remain, or
+    one sensitive value. The example names the columns: NULL. 'revealing columns', if there are
+    any: share of the errors that a reader who guesses a sensitive value avoids by a kept column
+    that determines it, exactly or nearly: NULL. 'pseudonyms': columns whose values are all 64
+    hexadecimal digits, as anon_pseudonym makes them. Whoever has two releases with the same
+    pseudonyms can join them. That may be intended: NULL. With previous, attacks on this and the
+    earlier releases. Each is no bound: passing it is not being safe. l is at least 2 in them.
     'intersection': share of persons to whom the releases together leave fewer than l values of
     a sensitive column, by whole tuples of sensitive and kept columns, an exact count (see
     composition); of the worst column. They may be exposed wholly. 'joined', 'left': share of
@@ -2248,10 +2257,13 @@ def suggest_roles(
     in ten values are different and are texts or whole numbers, but not dates or measurements.
     Then what the name says. 'quasi' if the column alone singles out a row, or holds dates. The
     other columns are 'keep', the one that tells rows apart least first, as long as together
-    they single out no row, as audit requires; the others are 'quasi'. The reason also says if
-    texts are numbers, dates or times in another notation, and the type to read them as, and
-    counts the values with blanks around them, no-break spaces and tabs among them: trim()
-    removes them.
+    they single out no row, as audit requires; the others are 'quasi'. In a table of 100 rows or
+    more, kept values that fewer than 5 rows share make up less than a tenth of the rows. A
+    column of no known name that numbers people who have several rows is 'identifier'. One that
+    would be kept is 'quasi' if it repeats a quasi-identifier, exactly or nearly, and
+    'sensitive' if a sensitive column can be computed from it. The reason also says if texts are
+    numbers, dates or times in another notation, and the type to read them as, and counts the
+    values with blanks around them, no-break spaces and tabs among them: trim() removes them.
 
     data: the relation.
     Returns: a row per column: column_name, column_type (without the values of an ENUM), role

@@ -12,13 +12,14 @@ from typing import Any
 import typer
 
 from anon_sql.apps.cli import console
+from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
 from anon_sql.privacy import MODELS, VALUE_MODELS
 
 OPEN = 3  # exit code: nothing fails, and something could not be checked
 # properties of an audit that no release can fail: they are facts for a reader to judge
-NOTES = ("wider labels", "unique range ends", "pseudonyms")
+NOTES = ("wider labels", "unique range ends", "pseudonyms", RARE, DETERMINED, REVEALING)
 LEVELS = tuple(model.name for model in MODELS)
 _VALUE_MODELS = {model.name: model for model in VALUE_MODELS}
 _AT_LEAST = ("k", *(model.name for model in VALUE_MODELS if model.at_least))

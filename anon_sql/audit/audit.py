@@ -7,7 +7,11 @@ import pyarrow as pa
 from anon_sql.audit import classes, persons
 from anon_sql.audit import labels as label_truth
 from anon_sql.audit.classes import SensitiveValues, sensitive_values
-from anon_sql.audit.columns import identifying_combinations, linking_columns
+from anon_sql.audit.columns import (
+    beside_classes,
+    identifying_combinations,
+    linking_columns,
+)
 from anon_sql.audit.compared import (
     ROW,
     AuditRequest,
@@ -79,6 +83,7 @@ def _properties(
         *column_properties(compared),
         identifying_combinations(compared),
         linking_columns(compared),
+        *beside_classes(compared),
     ]
     step("compares rows")
     true = truth(compared, workers)

@@ -15,6 +15,7 @@ from anon_sql.audit.compared import (
     Hashed,
     Marks,
     Property,
+    Raw,
     named,
     reaches,
     weighed,
@@ -29,11 +30,13 @@ from anon_sql.core.labels.reading import Ints
 from anon_sql.core.running import Workers
 from anon_sql.errors import listed
 from anon_sql.measures.person_keys import (
+    KEY,
     PERSON,
     Identifier,
     alike,
     person_key,
     several_rows,
+    tells_people_apart,
     values_of,
 )
 from anon_sql.privacy.class_values import NULL, ClassValues, Floats, TableValues
@@ -240,14 +243,10 @@ def people(compared: Compared, workers: Workers) -> Property:
     the number is a bound from below, so that the property fails unless it is sure to hold.
     """
     request, known = compared.request, _identifiers(compared)
-    counted = several_rows(known)
-    k = request.k
-    if request.entity is not None:
-        own = next((one for one in known if one.name == request.entity), None)
-        if own is None or own.repeats or own.kind == PERSON:
-            meaning = f"The entity is {request.entity}, so k counts people."
-            return Property(PEOPLE, k, None, True, meaning)
-        counted = [one for one in counted if one.kind == PERSON]
+    counted, k = _several(compared, known), request.k
+    if counted is None:
+        meaning = f"The entity is {request.entity}, so k counts people."
+        return Property(PEOPLE, k, None, True, meaning)
     key = person_key(counted)
     chance = [one.name for one in known if one.repeats and one not in counted]
     if key is None:
@@ -280,8 +279,34 @@ def people(compared: Compared, workers: Workers) -> Property:
     return Property(PEOPLE, k, count, passed, meaning, key.name)
 
 
+def _several(compared: Compared, known: list[Identifier]) -> list[Identifier] | None:
+    """Return the identifiers by which people have several rows, None with ``entity``."""
+    entity = compared.request.entity
+    if entity is None:
+        return several_rows(known)
+    own = next((one for one in known if one.name == entity), None)
+    if own is None or own.repeats or own.kind == PERSON:
+        return None
+    return [one for one in several_rows(known) if one.kind == PERSON]
+
+
+def person_rows(compared: Compared) -> tuple[Raw, Marks] | None:
+    """Return raw rows and a mark of the person of each; None if each row counts as a person."""
+    counted = _several(compared, _identifiers(compared))
+    if counted is None:
+        return compared.raw, compared.raw_marks(str(compared.request.entity))
+    key = person_key(counted)
+    if key is None or compared.request.unit == ROW:
+        return None
+    if key.name in compared.raw.identifiers:
+        own = compared.raw.apart(key.name)
+        return own, own.marks[key.name].at()
+    return compared.raw, compared.raw_marks(key.name)
+
+
 def _identifiers(compared: Compared) -> list[Identifier]:
-    """Return what is known of the identifiers of the raw table."""
+    """Return what is known of identifiers of the raw table, and of kept columns that number
+    people."""
     raw, kinds = compared.raw, compared.request.kinds
     found = []
     for name, marks in raw.identifiers.items():
@@ -291,13 +316,22 @@ def _identifiers(compared: Compared) -> list[Identifier]:
             quasi = [raw.places[column][raw.held] for column in compared.columns]
             one = replace(one, alike=alike(marks, quasi))
         found.append(one)
+    request = compared.request
+    for name in request.shared:
+        if name not in kinds and name not in request.values and name != request.entity:
+            marks = np.repeat(compared.raw_marks(name), raw.weights)
+            quasi = [np.repeat(raw.places[column], raw.weights) for column in compared.columns]
+            if tells_people_apart(marks, quasi):
+                rows, values = values_of(marks)
+                found.append(Identifier(name, KEY, rows, values, alike(marks, quasi)))
     return found
 
 
 def _counted_by(compared: Compared, name: str, workers: Workers) -> Property:
     """Return k, counted by the values of an identifier."""
     request = replace(compared.request, entity=name)
-    own = replace(compared, request=request, raw=compared.raw.apart(name))
+    held = name in compared.raw.identifiers
+    own = replace(compared, request=request, raw=compared.raw.apart(name) if held else compared.raw)
     return anonymity(own, Truth() if persons.shows(own) else truth(own, workers))
 
 

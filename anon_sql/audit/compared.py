@@ -342,16 +342,17 @@ class Compared:
         column: Hashed = named(self.released.marks, name)
         return column.at(rows)
 
-    def repeated_marks(self, name: str) -> Marks:
-        """Return hashes of released rows, in no order: each value once if it is unique, and else
-        twice or more often."""
-        return self.marks(name, self._repeated)
+    def repeated_marks(self, name: str, times: int = 2) -> Marks:
+        """Return hashes of released rows, in no order: each row as often as it is there, but at
+        most so many times."""
+        return self.marks(name, self._repeated(times))
 
-    @cached_property
-    def _repeated(self) -> Rows:
-        """The different released rows, twice where there are several."""
-        twice = np.flatnonzero(self.released.weights > 1)
-        return np.append(np.arange(len(self.class_of)), twice) if len(twice) else ALL
+    def _repeated(self, times: int) -> Rows:
+        """The different released rows, more than once where there are several."""
+        weights = self.released.weights
+        if not (weights > 1).any():
+            return ALL
+        return np.repeat(np.arange(len(weights)), np.minimum(weights, times))
 
     def raw_hashes(self, rows: Rows) -> Marks:
         """Return a hash of some raw rows over the columns that both relations have."""

@@ -22,12 +22,17 @@ def kept_of(request: Request) -> list[str]:
 
 
 def unique_on_kept(
-    con: duckdb.DuckDBPyConnection, select: str, kept: Sequence[str], share: float
+    con: duckdb.DuckDBPyConnection,
+    select: str,
+    kept: Sequence[str],
+    share: float,
+    k: int | None = None,
 ) -> str | None:
-    """Return a sentence about the rows of a release that are unique on its kept columns together.
+    """Return a sentence about the rows of a release that few others equal on its kept columns.
 
-    The result is None if they are at most ``share`` of the rows, as in ``audit``, whose hashes of
-    values are compared. con: with the functions of this package. select: a query of the release.
+    The result is None if the unique ones are at most ``share`` of the rows, as in ``audit``, whose
+    hashes of values are compared, and if few have combinations that fewer than k rows have. con:
+    with the functions of this package. select: a query of the release.
     """
     if not kept:
         return None
@@ -37,7 +42,7 @@ def unique_on_kept(
         name: np.array(integers(values.combine_chunks()))
         for name, values in zip(kept, found.columns, strict=True)
     }
-    return unique_sentence(share, kept, columns.__getitem__, found.num_rows)
+    return unique_sentence(share, kept, columns.__getitem__, found.num_rows, k)
 
 
 def warn(function: str, sentence: str | None) -> None:

@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
-    *("texts", "sets", "suppression", "distribution", "choice", "roles", "people"),
+    *("texts", "sets", "suppression", "distribution", "choice", "roles", "people", "kept"),
 )
 _OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
 _WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}

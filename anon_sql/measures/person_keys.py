@@ -20,6 +20,8 @@ PERSON, KEY, SHARED = "person", "key", "shared"  # kinds of identifiers: see ``I
 _ORDER = (PERSON, KEY, SHARED)
 ALIKE = 0.5  # share of pairs of rows with one value from which on the rows are one person's
 SOME = 1 << 18  # rows from which on only some values are compared
+VALUES, ROWS = 20, 50  # fewest values of a column that tells people apart, most rows of one person
+CHANCE = 0.01  # share of all pairs of rows that may be equal in every quasi-identifier
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,27 @@ def alike(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -> Alike:
         shares.append(_pairs(kernels.hashing.mix(who, numbers)) / pairs)
         together = kernels.hashing.mix(together, numbers)
     return Alike(float(np.mean(shares)), _pairs(together) / pairs)
+
+
+def tells_people_apart(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -> bool:
+    """Return whether a column numbers people who have several rows, whatever it is called.
+
+    Rows with one value are equal in every quasi-identifier, as the rows of one person are, and rows
+    that are equal in every one have one value. The arguments are those of ``alike``.
+    """
+    rows, values = values_of(marks)
+    if not VALUES <= values < rows <= ROWS * values or not quasi:
+        return False
+    if alike(marks, quasi).all < ALIKE:
+        return False
+    everywhere = np.ones(len(marks), np.uint64)
+    for column in quasi:
+        numbers = column.astype(np.int64, copy=False)
+        everywhere = kernels.hashing.mix(everywhere, numbers)
+    pairs = _pairs(everywhere)
+    if pairs > CHANCE * len(marks) * (len(marks) - 1) / 2:
+        return False
+    return alike(everywhere, [marks]).all >= ALIKE
 
 
 def _pairs(marks: Marks) -> int:

@@ -1,4 +1,4 @@
-"""Count the rows that are unique on several columns together, and find the columns that do most."""
+"""Count the rows that few others equal on several columns, and find the columns that do most."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ Codes = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
 UNIQUE_SHARE = 0.0  # of the rows: may be unique on the kept columns together, unless asked
+RARE_SHARE = 0.1  # of the rows, from which on a caller is told that fewer than k share kept values
 FEW = 3  # maximum number of columns that are named
 _NUMBERS_PER_ROW = 4  # numbers per row up to which combinations are counted as they are
 MOST = 0.95  # share of the unique rows at which further columns add little
@@ -23,7 +24,7 @@ MOST = 0.95  # share of the unique rows at which further columns add little
 
 @dataclass(frozen=True)
 class Step:
-    """The rows that are unique on ``column`` and the columns of the steps before it."""
+    """The rows that few others equal on ``column`` and the columns of the steps before it."""
 
     column: str
     rows: int
@@ -80,40 +81,40 @@ class Numbered:
         return unique_rows(self.codes)
 
 
-def counts(hashes: Hashes) -> tuple[int, int]:
-    """Return how many hashes occur once and how many different ones there are; sort them in
-    place."""
+def counts(hashes: Hashes, fewer_than: int = 2) -> tuple[int, int]:
+    """Return how many rows have a hash that fewer rows have, and how many different hashes there
+    are; sort the hashes in place."""
     hashes.sort()
-    differs = hashes[1:] != hashes[:-1]
-    single = np.ones(len(hashes), dtype=np.bool_)
-    single[1:] &= differs
-    single[:-1] &= differs
-    return int(single.sum()), int(differs.sum()) + min(len(hashes), 1)
+    starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))[: len(hashes)]
+    sizes = np.diff(starts, append=len(hashes))
+    return int(sizes[sizes < fewer_than].sum()), len(starts)
 
 
-def unique_together(
-    names: Sequence[str], hashes_of: Callable[[str], Hashes]
+def few_together(
+    names: Sequence[str], hashes_of: Callable[[str], Hashes], fewer_than: int = 2
 ) -> tuple[int, list[Step]]:
-    """Return the number of rows that are unique on all columns, and the columns that do most of it.
+    """Return the number of rows that fewer rows equal on all columns, and the columns that do most.
 
-    hashes_of: a hash of each value of a column, uint64[n]. Columns are added one by one, each the
-    one that leaves most rows unique (among equals most combinations of values, then the first),
-    until ``MOST`` of the rows that all columns single out are reached, or ``FEW`` columns.
+    hashes_of: a hash of each value of a column, uint64[n]. fewer_than: 2 for unique rows. Columns
+    are added one by one, each the one that leaves most such rows (among equals most combinations of
+    values, then the first), until ``MOST`` of the rows of all columns are reached, or ``FEW``
+    columns.
     """
     if not names:
         return 0, []
 
-    def beside(known: Hashes, name: str) -> Hashes:
+    known = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)
+
+    def beside(before: Hashes, name: str) -> Hashes:
         stopping.check()
-        mixed: Hashes = kernels.hashing.mix(known, hashes_of(name).view(np.int64))
+        mixed: Hashes = kernels.hashing.mix(before, hashes_of(name).view(np.int64))
         return mixed
 
-    known = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)
-    total, _ = counts(reduce(beside, names, known))
+    total, _ = counts(reduce(beside, names, known), fewer_than)
     steps: list[Step] = []
     while total and len(steps) < FEW and (not steps or steps[-1].rows < MOST * total):
         chosen = {step.column for step in steps}
-        found = {name: counts(beside(known, name)) for name in names if name not in chosen}
+        found = {n: counts(beside(known, n), fewer_than) for n in names if n not in chosen}
         if not found:
             break
         best = max(found, key=lambda name: found[name])
@@ -122,10 +123,10 @@ def unique_together(
     return total, steps
 
 
-def steps_text(steps: list[Step], rows: int) -> str | None:
+def steps_text(steps: list[Step], rows: int, what: str = "unique") -> str | None:
     """Return the steps as text: ``zip alone 71.2%, with job 93.0% of the rows are unique``."""
     if not steps:
         return None
     first, *others = [(listed([step.column]), f"{step.rows / rows:.1%}") for step in steps]
     more = "".join(f", with {name} {share}" for name, share in others)
-    return f"{first[0]} alone {first[1]}{more} of the rows are unique"
+    return f"{first[0]} alone {first[1]}{more} of the rows are {what}"

@@ -17,6 +17,7 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.notation import Recognized, recognize
 from anon_sql.core.roles import REST
 from anon_sql.errors import AnonError, Argument, Parameter, listed, looks_like_name
+from anon_sql.measures.determined import SOME, determines, numbered
 from anon_sql.measures.person_keys import (
     KEY,
     PERSON,
@@ -25,8 +26,9 @@ from anon_sql.measures.person_keys import (
     Identifier,
     alike,
     person_key,
+    tells_people_apart,
 )
-from anon_sql.measures.uniqueness import UNIQUE_SHARE
+from anon_sql.measures.uniqueness import RARE_SHARE, UNIQUE_SHARE, counts
 from anon_sql.pipeline.request import Request
 from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
 from anon_sql.suggest.kinds import (
@@ -50,6 +52,7 @@ NEARLY = 0.9  # share of distinct values from which on codes identify rows
 SMALLEST = 20  # values below which nearly all may differ by chance
 FEW = 5  # most values of what is no identifier although its name says so, such as a flag
 EACH = 20  # rows that each of so few values must have
+SHARED_BY, MANY_ROWS = 5, 100  # rows that must share kept values, in a table of so many rows
 BLANKS = "blanks around the values"  # what a reason says of them
 DATED = ("age or birth", "a date", "an event others know")
 YEAR = 2100  # the greatest whole number that is a year
@@ -360,10 +363,16 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
     loose = [at for at, one in enumerate(found) if one is None]
     rest = dict(zip(loose, _of_loose([shapes[at] for at in loose], loose, together), strict=True))
     chosen = [rest[at] if one is None else one for at, one in enumerate(found)]
-    others = [at for at, one in enumerate(chosen) if one.role != "identifier"]
-    adds = together.unique_by(others)
     distinct = [shape.counts.distinct for shape in shapes]
     texts = [shape.is_text for shape in shapes]
+    for at in loose:
+        quasi = [marks[other] for other in _of_role("quasi", chosen) if other != at]
+        if tells_people_apart(marks[at], quasi):
+            reason = "rows with one value are alike in all quasi-identifiers"
+            chosen[at] = Suggested("identifier", reason)
+    chosen = [_beside_others(at, shapes, marks, chosen) for at in range(len(shapes))]
+    others = [at for at, one in enumerate(chosen) if one.role != "identifier"]
+    adds = together.unique_by(others)
     entity = _entity(shapes, marks, chosen)
     copied = repeated(marks, distinct, texts, [one.role != "identifier" for one in chosen])
     return pa.array(
@@ -387,6 +396,34 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
         ],
         SUGGESTION,
     )
+
+
+def _of_role(role: str, chosen: Sequence[Suggested]) -> list[int]:
+    return [at for at, one in enumerate(chosen) if one.role == role]
+
+
+def _beside_others(
+    at: int, shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
+) -> Suggested:
+    """Return what is suggested for a column once the roles of the others are known.
+
+    A column that would be kept is a quasi-identifier if it repeats one, and is sensitive if a
+    sensitive column can be computed from it.
+    """
+    own = chosen[at]
+    if own.role != "keep" or not shapes[at].known:
+        return own
+    some = slice(None, None, len(marks[at]) // SOME + 1)
+    value = numbered(marks[at][some])
+    for other in _of_role("quasi", chosen):
+        key = numbered(marks[other][some])
+        if determines(key, value) or determines(value, key):
+            return Suggested("quasi", f"it repeats {listed([shapes[other].name])}")
+    for other in _of_role("sensitive", chosen):
+        if determines(value, numbered(marks[other][some])):
+            name = listed([shapes[other].name])
+            return Suggested("sensitive", f"{name} can be computed from it")
+    return own
 
 
 def _notation(written: Recognized | None) -> str:
@@ -419,21 +456,20 @@ def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) ->
     rows = shapes[0].rows
     least_first = sorted(range(len(shapes)), key=lambda i: (-shapes[i].counts.pairs, i))
     kept = together.of([])
-    singled_out: dict[int, int] = {}
+    taken: dict[int, str] = {}
     for i in least_first:
         more = kept + together.of([at[i]])
         unique = unique_count(more)
+        rare = counts(more.copy(), SHARED_BY)[0] if rows >= MANY_ROWS else 0
         if unique > UNIQUE_SHARE * rows:
-            singled_out[i] = unique
+            taken[i] = f"it singles out {unique:,} of {rows:,} rows"
+        elif rare >= RARE_SHARE * rows:
+            taken[i] = f"fewer than {SHARED_BY} rows share its value, in {rare:,} of {rows:,} rows"
         else:
             kept = more
     return [
-        Suggested(
-            "quasi",
-            f"no known name, and with the kept columns it singles out {singled_out[i]:,} of "
-            f"{rows:,} rows",
-        )
-        if i in singled_out
+        Suggested("quasi", f"no known name, and with the kept columns {taken[i]}")
+        if i in taken
         else Suggested("keep", "no known name, and it singles out no row")
         if shape.known
         else Suggested("keep", "no known name and no value")

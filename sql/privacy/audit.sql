@@ -8,7 +8,8 @@
 -- 'people': the smallest number of people in a class, by identifiers that have several rows: those
 -- that are passed or declared, and those that suggest_roles would name by the first 2,000 rows. Names,
 -- addresses and texts count only if most rows with one value are alike in all quasi-identifiers,
--- since different people may share them. NULLs are one person. If the release lacks the identifier,
+-- since different people may share them. A kept column counts if its values and the combinations of
+-- quasi-identifiers mostly tell each other. NULLs are one person. If the release lacks the identifier,
 -- the number is a bound from below. It is NULL if nothing is counted: no identifier repeats, entity
 -- names one, or unit is 'row'.
 -- 'suppressed rows': none, or at least k, shown as * or left out.
@@ -36,6 +37,15 @@
 -- raw table.
 -- 'identifying combinations': share of rows that are unique on the kept columns together, without
 -- sensitive ones; the example names the columns that contribute most.
+-- 'rare combinations', if there are any: share of rows whose kept values fewer than k rows have; of
+-- people if entity or an identifier that repeats tells them apart. NULL: what others know is not in the
+-- tables.
+-- 'determined columns', if there are any: share of rows that stand out of their class by kept columns
+-- that quasi-identifiers determine, exactly or nearly, or that determine one. An attacker computes them,
+-- so that fewer than k rows of the class remain, or one sensitive value. The example names the columns:
+-- NULL.
+-- 'revealing columns', if there are any: share of the errors that a reader who guesses a sensitive value
+-- avoids by a kept column that determines it, exactly or nearly: NULL.
 -- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes them.
 -- Whoever has two releases with the same pseudonyms can join them. That may be intended: NULL.
 -- With previous, attacks on this and the earlier releases. Each is no bound: passing it is not

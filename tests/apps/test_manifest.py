@@ -74,7 +74,7 @@ def test_what_was_released_is_verified(people, folder, name):
     result = run("verify", safe, "--raw", people)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert {line.split()[0] for line in lines} == {"holds"}
+    assert {line.split()[0] for line in lines} == {"holds", "noted"}  # rare kept values are noted
     assert "holds    audit: l" in lines
     alone = run("verify", safe)
     assert alone.exit_code == 3, alone.output

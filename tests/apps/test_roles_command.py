@@ -10,7 +10,7 @@ import anon_sql
 from tests.command import refused, run
 
 NAMES = ["email", 'na"me; DROP TABLE x', "select", "age", "income", "größe: 'cm'", "flag"]
-ROLES = ["identifier", "identifier", "keep", "quasi", "sensitive", "quasi", "keep"]
+ROLES = ["identifier", "identifier", "quasi", "quasi", "sensitive", "quasi", "keep"]
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from anon_sql.measures.uniqueness import (
     Numbered,
     codes_of,
+    few_together,
     joined,
     steps_text,
     unique_rows,
-    unique_together,
 )
 
 TABLES = st.integers(1, 4).flatmap(
@@ -42,7 +42,7 @@ def test_columns_together(rows):
         whole = joined(whole, codes)
     assert unique_rows(whole).tolist() == unique(rows)
     assert sorted(set(whole.tolist())) == list(range(len(set(rows))))
-    total, steps = unique_together(
+    total, steps = few_together(
         [str(at) for at in range(len(columns))], lambda name: columns[int(name)].view(np.uint64)
     )
     assert total == sum(unique(rows))
@@ -62,10 +62,10 @@ def test_numbers_that_would_overflow():
 
 def test_nothing():
     columns = {"a": np.array([0, 0, 1], np.uint64), "12345": np.array([0, 1, 2], np.uint64)}
-    assert unique_together([], columns.__getitem__) == (0, [])
+    assert few_together([], columns.__getitem__) == (0, [])
     assert unique_on([np.zeros(0, dtype=np.int64)] * 2).tolist() == []
     assert steps_text([], 10) is None
-    total, steps = unique_together(["a", "12345"], columns.__getitem__)
+    total, steps = few_together(["a", "12345"], columns.__getitem__)
     assert total == 3
     assert (
         steps_text(steps, 3)

@@ -23,6 +23,8 @@ PROPERTIES = [
     *("identifying columns", "row numbers", "identifying combinations", "pseudonyms"),
 ]
 
+OF_KEPT = ("rare combinations", "determined columns", "revealing columns")  # if there are any
+
 
 def audit(con, released="r", raw="people", k=5, **more):
     """Each property as (required, found, passed, example); unique rows are allowed unless asked."""
@@ -30,7 +32,7 @@ def audit(con, released="r", raw="people", k=5, **more):
     given = "".join(f", {name} := {value}" for name, value in more.items())
     found = con.sql(f"FROM audit('{raw}', '{released}', {k}{given})")
     assert found.columns == ["property", "required", "found", "passed", "example", "meaning"]
-    rows = found.fetchall()
+    rows = [row for row in found.fetchall() if row[0] not in OF_KEPT]
     assert [row[0] for row in rows] == PROPERTIES
     for *_, meaning in rows:
         assert re.fullmatch(r"[A-Z0-9lt].*[^.{}]\.", meaning), meaning

@@ -38,7 +38,7 @@ def released_as_suggested(con, table):
 def wide(con, rows=400):
     """Make a table of thirty columns of unknown names, of which twenty single out few rows alone."""
     columns = ", ".join(
-        f"CASE WHEN i % {150 + at} = {at} AND {at} % 3 > 0 THEN i ELSE i // {1 + at % 4} % 2 END AS x{at}"
+        f"CASE WHEN i % {150 + at} = {at} AND {at} % 3 > 0 THEN i ELSE i // {1 + at} % 2 END AS x{at}"
         for at in range(30)
     )
     con.execute(f"CREATE OR REPLACE TABLE wide AS SELECT {columns} FROM range({rows}) AS made(i)")

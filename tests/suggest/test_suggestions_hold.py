@@ -48,7 +48,7 @@ def test_of_real_tables(con, shared_data, name):
         roles,
     )
     failed = con.execute(
-        f"SELECT property FROM audit('raw', 'r', k := 5, l := {level}, {listed}) "
+        f"SELECT property FROM audit('raw', 'r', k := 5, l := {level}, unit := 'row', {listed}) "
         "WHERE passed IS false",
         roles,
     ).fetchall()

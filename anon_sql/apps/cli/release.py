@@ -276,7 +276,7 @@ def release(
             singled_out = (
                 None
                 if released.measures
-                else unique_on_kept(con, "FROM released", kept, unique_share)
+                else unique_on_kept(con, "FROM released", kept, unique_share, required["k"])
             )
 
             def describe() -> dict[str, Any]:

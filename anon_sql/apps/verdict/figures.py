@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import STATEMENT
+from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.notation import recognize
@@ -23,6 +24,7 @@ QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
 QUESTIONS, STARS = "anon_verdict_queries", "anon_verdict_stars"
 NOTHING = "anon_verdict_nothing"
 READABLE = 20  # values of a set that a reader can use
+_KEPT = {RARE: "rare", DETERMINED: "determined", REVEALING: "revealing"}  # limits by property
 _LOOKED_AT = 2_000  # texts of a column that say in which notation they are written
 _ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
 
@@ -98,6 +100,8 @@ def measure(
                 figures.append(_query_error(drawn or Drawn(con, request)))
         step("distributions")
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
+    audited = audit_statement(_without_secret(request))
+    figures += _kept(checks or (), audited)
     changed = {fold(name) for name in request["qids"]}
     hidden = {fold(name) for name in request["sensitive"]}
     named = {
@@ -109,12 +113,21 @@ def measure(
     return Measured(
         figures,
         checks,
-        audit_statement(_without_secret(request)),
+        audited,
         [] if rest else [name for name in released if fold(name) not in named],
         [name for name in released if fold(name) not in changed | hidden],
         [name for name in released if fold(name) in changed],
         request,
     )
+
+
+def _kept(checks: Sequence[Mapping[str, Any]], audited: str) -> Iterator[Figure]:
+    """Give what an audit finds of the kept columns; audited: its statement."""
+    for check in checks:
+        name = _KEPT.get(check["property"])
+        if name is not None:
+            sql = f"SELECT found {audited} WHERE property = {literal(check['property'])}"
+            yield Figure(name, check["found"], sql, note=check["example"])
 
 
 def _without_secret(request: Mapping[str, Any]) -> Mapping[str, Any]:

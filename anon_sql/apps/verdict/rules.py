@@ -30,8 +30,8 @@ class Limit:
     """From which figure on a release is amber, and from which red; None for never.
 
     rule: that the sentence of a steward accepts. says: the reason, with {found}, {column} and
-    {note}. remedy: what lifts it, with {column}. at_red, at_amber: whether the limit itself is red
-    or amber, not only what is above it.
+    {note}. remedy: what lifts it, with {column} and {note}. at_red, at_amber: whether the limit
+    itself is red or amber, not only what is above it.
     """
 
     rule: str
@@ -83,6 +83,28 @@ VERDICT: Mapping[str, Limit] = {
         "the usual range: whoever finds the group knows it nearly.",
         _CLOSER,
         *(0.01, 0.1),
+    ),
+    "rare": Limit(
+        "kept",
+        "For {found} of the rows or people, fewer than k have the same values of the kept columns: "
+        "an attacker who knows {note} of a person is left with few rows.",
+        "Round {note}, declare them as quasi-identifiers, or leave them out.",
+        *(0.01, 0.1),
+    ),
+    "determined": Limit(
+        "kept",
+        "For {found} of the rows, fewer than k of the group, or one sensitive value, remain for an "
+        "attacker who computes {note} from the quasi-identifiers, which repeat it.",
+        "Leave out {note}, or declare it as a quasi-identifier.",
+        *(0.0, 0.05),
+        at_amber=False,
+    ),
+    "revealing": Limit(
+        "kept",
+        "Sensitive values can be computed from kept ones: {note} avoids {found} of the errors of a "
+        "reader who guesses.",
+        "Declare {note} as sensitive too, or leave it out.",
+        *(0.8, 0.95),
     ),
     "gcp": Limit(
         "gcp",
@@ -286,7 +308,7 @@ def judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
             figure.sql,
             figure.value,
             figure.column,
-            remedy=limit.remedy.format(column=figure.column),
+            remedy=limit.remedy.format(column=figure.column, note=figure.note),
         )
 
 

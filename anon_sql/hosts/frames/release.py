@@ -220,7 +220,8 @@ class _Rows:
             found: Hashes = integers(marks[name].combine_chunks())[positions[name]]
             return found
 
-        return unique_sentence(UNIQUE_SHARE, kept, hashes_of, len(positions[kept[0]]))
+        rows = len(positions[kept[0]])
+        return unique_sentence(UNIQUE_SHARE, kept, hashes_of, rows, self.request.k)
 
     def _as_sent(self, name: str) -> bool:
         """Return whether DuckDB would return a column as it is."""

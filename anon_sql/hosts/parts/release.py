@@ -130,7 +130,7 @@ def release(
             target.write_each(each or released.ordered, written.rows - written.suppressed)
             if written.rows <= MEASURED:
                 kept = kept_of(call.request)
-                warn(method, unique_on_kept(con, released.select, kept, UNIQUE_SHARE))
+                warn(method, unique_on_kept(con, released.select, kept, UNIQUE_SHARE, k))
     return written
 
 

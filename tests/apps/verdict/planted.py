@@ -89,6 +89,10 @@ FROM raw WINDOW w AS (PARTITION BY id // {a}), v AS (PARTITION BY b // {b})
 PATIENTS = "CREATE OR REPLACE TABLE raw AS SELECT *, 1000 + id // 10 AS patient_id FROM raw"
 WIDE = "UPDATE released SET {column} = '[' || (SELECT min({column}) FROM raw) || ', ' || (SELECT max({column}) FROM raw) || ']'"
 STARS = "UPDATE released SET a = '*', b = '*' WHERE n IN (SELECT n FROM released GROUP BY n ORDER BY n LIMIT {})"
+PAIR = "CREATE OR REPLACE TABLE raw AS SELECT *, {} AS pair FROM raw"
+WITH_PAIR = (
+    "CREATE OR REPLACE TABLE released AS SELECT label_a AS a, label_b AS b, s, n, pair FROM whole"
+)
 PLANTS = {
     "a check is false": Plant("audit", "red", released="DELETE FROM released WHERE n = 50"),
     "a column without a role": Plant(
@@ -122,6 +126,13 @@ PLANTS = {
     "people with ten rows, of which each counts": Plant(
         "people", "amber", request={"identifiers": ["id", "patient_id"], "unit": "row"},
         raw=PATIENTS,
+    ),
+    "kept values that two rows have": Plant(
+        "kept", "red", request={"keep": ["pair"]}, raw=PAIR.format("id // 2"), released=WITH_PAIR
+    ),
+    "kept values of some rows that two have": Plant(
+        "kept", "amber", request={"keep": ["pair"]}, raw=PAIR.format("if(id < 20, id // 2, -1)"),
+        released=WITH_PAIR,
     ),
     "certain of two classes": Plant("certain", "red", raw=one_value(2), request=LOOSE),
     "certain of five persons": Plant(
@@ -197,5 +208,5 @@ PLANTS = {
         released="CREATE OR REPLACE TABLE released AS SELECT label_a AS a, label_b AS b, s FROM whole",
     ),
     "k below the floor of the public": Plant("choice", "amber", audience="public"),
-    "nobody has confirmed the roles": Plant("roles", "amber", confirmed=False),
+    "roles that are not confirmed": Plant("roles", "amber", confirmed=False),
 }  # fmt: skip
