@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,8 +23,13 @@ from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import Declared, as_options
+from anon_sql.apps.verdict.of_recipe import requested
+from anon_sql.apps.verdict.remedies import first
+from anon_sql.apps.verdict.rules import RED
+from anon_sql.apps.verdict.trials import NotCopied, trials
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, fold, tagged
+from anon_sql.core.running import Progress as Bar
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.roles import comments_on
@@ -193,6 +199,7 @@ def _write_recipe(
 ) -> Iterator[str]:
     """Write a first recipe and return lines that say so."""
     tables = first_recipe(con, source, path.absolute().parent, found, written_as)
+    tried = _tried(con, path, tables)
     with atomic_file(path) as temporary:
         recipes.write(temporary, **tables)
     yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"
@@ -202,7 +209,39 @@ def _write_recipe(
     if "entity" in tables["release"]:
         name = tables["release"]["entity"]
         yield f"{name} has several rows with one value, so the release protects its people (entity)"
+    yield from tried
     yield f"next: anon-sql release {path} OUT"
+
+
+def _tried(con: duckdb.DuckDBPyConnection, path: Path, tables: dict[str, Any]) -> list[str]:
+    """Give a first recipe the t that a trial chooses, and return lines that say what it gave."""
+    recipe = recipes.parse(NAME, path, {"recipe": recipes.FORM, **tables})
+    request = {**recipe.parameters, **requested(recipe)}
+    if not request["qids"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
+        return []
+    judged = {"audience": recipe.audience}
+    with Bar(NAME, None) as progress:
+        progress.note = "trying the recipe"
+        progress.advance(0)
+        t, found, refused = None, None, list[AnonError]()
+        with (
+            suppress(NotCopied),
+            trials(con, recipe.method, request, judged, exact=True) as few,
+        ):
+            t, found = first(few)
+            refused = list(few.refused.values())[:1]
+    if found is None:
+        return [f"{path}: no release of {few.where} can be made: {e}" for e in refused]
+    lines = []
+    if t != request["t"]:
+        tables["release"]["t"] = t
+        why = f"with t = {request['t']:g}, groups disclosed too much in {few.where}"
+        lines = [f"{path}: t = {t:g}, because {why}"]
+    rules = listed(list(dict.fromkeys(each.rule for each in found.reasons)))
+    said = f"{found.level}{f' ({rules})' if rules else ''}"
+    lines.append(f"{path}: {few.where} were released to try it; the verdict was {said}")
+    reds = [each for each in found.reasons if each.level == RED]
+    return lines + [f"{each.level} {each.rule}: {each.sentence}" for each in reds]
 
 
 def first_recipe(

@@ -10,6 +10,7 @@ import duckdb
 
 from anon_sql.apps import manifest
 from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
+from anon_sql.apps.verdict.remedies import remedied
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
 from anon_sql.core import stopping
 from anon_sql.core.common_parameters import UNIT
@@ -50,7 +51,7 @@ def requested(recipe: Recipe) -> dict[str, Any]:
 def judged(
     recipe: Recipe, con: duckdb.DuckDBPyConnection, function: str, request: Mapping[str, Any]
 ) -> Verdict:
-    """Return the verdict on ``released``, after an audit."""
+    """Return the verdict on ``released``, after an audit and trials of what lifts its rules."""
     with Progress(function, 5) as progress:
 
         def step(note: str) -> None:
@@ -61,7 +62,14 @@ def judged(
         progress.note = "audit"
         progress.advance(0)
         measured = measure(con, request, rows_of(con, audit_statement(request)), step)
-    return verdict(measured, **judging(recipe, function))
+        said = judging(recipe, function)
+        of = {**recipe.parameters, **request}
+
+        def trying(note: str) -> None:
+            progress.note = note
+            progress.advance(0)
+
+        return remedied(con, recipe.method, of, verdict(measured, **said), said, trying)
 
 
 def judging(recipe: Recipe, function: str) -> dict[str, Any]:

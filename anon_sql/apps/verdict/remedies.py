@@ -1,0 +1,278 @@
+"""Try what lifts the red and amber rules of a verdict, and end each reason with what was tried.
+
+A change lifts a rule if the trial as asked breaks the rule, the trial with the change does not, and
+no other rule becomes red by it. A rule that protects people is lifted by more protection only.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps.manifest import UNIQUE
+from anon_sql.apps.verdict.rules import FLOORS, GREEN, RED, VERDICT, Reason, Verdict
+from anon_sql.apps.verdict.trials import OUT, Change, NotCopied, Trial, Trials, trials
+from anon_sql.apps.verdict.words import REMEDIES, percent
+from anon_sql.core import stopping
+from anon_sql.core.names import quote
+from anon_sql.core.parameters import takes
+from anon_sql.core.roles import fold
+
+MOST_KEPT = 20  # kept columns that are left out one by one
+TS = (0.5, 0.3, 0.2, 0.1)
+DISCLOSED = ("certain", "inferred", "lifted", "near", "l_alone")
+LOST = ("gcp", "query_error", "columns", "texts", "sets", "suppression", "distribution")
+
+
+def remedied(
+    con: duckdb.DuckDBPyConnection,
+    method: str,
+    request: Mapping[str, Any],
+    found: Verdict,
+    judging: Mapping[str, Any],
+    step: Callable[[str], None] = lambda note: None,
+) -> Verdict:
+    """Return a verdict on the release of ``raw`` whose reasons end with what was tried.
+
+    method: that made it. request: what was asked of it, with its options. judging: what ``verdict``
+    took besides. step: is told what is tried next. Accepted reasons, and those that no trial
+    decides, stay as they are; so do all of a release of a series.
+    """
+    if found.level == GREEN or not request["qids"] or request.get("series"):
+        return found
+    texts = {}
+    for each in found.reasons:
+        if _is_of_kept(each) and not each.accepted and not request.get("entity"):
+            step("trying what lifts unique rows")
+            texts[id(each)] = _without_kept(con, request, each)
+    wanted = [each for each in found.reasons if _is_tried(each) and not each.accepted]
+    if wanted:
+        queried = any(each.rule == "query_error" for each in wanted)
+        with suppress(NotCopied), trials(con, method, request, judging, queried=queried) as few:
+            said = remedies(few, wanted, step)
+            texts |= {id(each): text for each, text in zip(wanted, said, strict=True)}
+    reasons = [replace(each, remedy=texts.get(id(each), each.remedy)) for each in found.reasons]
+    return replace(found, reasons=reasons)
+
+
+def _is_of_kept(reason: Reason) -> bool:
+    """Return whether a reason is that rows are unique on kept columns."""
+    return reason.remedy == REMEDIES["identifying combinations"]
+
+
+def _without_kept(
+    con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], reason: Reason
+) -> str:
+    """Say which kept column makes rows unique, by a count of ``released`` without each of them."""
+    others = {fold(name) for role in ("qids", "sensitive") for name in request[role]}
+    kept = [name for name in con.table("released").columns if fold(name) not in others]
+    if not 1 < len(kept) <= MOST_KEPT:
+        return reason.remedy
+    shares = []
+    for name in kept:
+        stopping.check()
+        rest = ", ".join(quote(other) for other in kept if other != name)
+        single = f"SELECT count(*) AS n FROM released GROUP BY {rest} HAVING count(*) = 1"
+        total = "greatest((SELECT count(*) FROM released), 1)"
+        ((share,),) = con.execute(f"SELECT count(*) / {total} FROM ({single})").fetchall()
+        shares.append((share, name))
+    share, name = min(shares, key=lambda pair: pair[0])
+    allowed = (request.get(UNIQUE) or 0) if reason.level == RED else 0
+    if share <= allowed:
+        return f"Leaving out {name} lifts it: {percent(share)} of the rows are then unique."
+    return (
+        f"Leaving out any one of them does not lift it. {name} stands in the way most: without it, "
+        f"{percent(share)} of the rows are unique."
+    )
+
+
+def first(tried: Trials) -> tuple[float | None, Verdict | None]:
+    """Return the largest t of ``TS`` whose trial is not red, at most the one that is asked for, and
+    its verdict, whose red reasons end with what was tried.
+
+    If it can be, no figure of what groups disclose is near red either. t is the one asked for where
+    none helps. The verdict is None if there is no release.
+    """
+    before = tried.trial(None)
+    if before is None:
+        return tried.request.get("t"), None
+    asked = tried.request.get("t")
+    changed = [Change("t", each) for each in TS if asked is not None and each < asked]
+    best: Change | None = None
+    if not _is_safe(before):
+        fine = [each for each in (None, *changed) if _is_fine(tried.trial(each))]
+        best = next((each for each in fine if _is_safe(tried.trial(each))), (fine or [None])[0])
+    if best is not None:
+        again = {**tried.request, "t": best.value}
+        tried = replace(tried, request=again, made={None: tried.made[best]})
+    found = tried.trial(None)
+    assert found is not None  # it was just made
+    wanted = [each for each in found.verdict.reasons if _is_tried(each) and each.level == RED]
+    texts = remedies(tried, wanted)
+    said = [replace(each, remedy=text) for each, text in zip(wanted, texts, strict=True)]
+    others = [each for each in found.verdict.reasons if each not in wanted]
+    return tried.request.get("t"), replace(found.verdict, reasons=[*said, *others])
+
+
+def _is_fine(trial: Trial | None) -> bool:
+    return trial is not None and trial.verdict.level != RED
+
+
+def _is_safe(trial: Trial | None) -> bool:
+    """Return whether no figure of what groups disclose reaches half of its red limit.
+
+    Rows that were not released may have more.
+    """
+    if trial is None:
+        return False
+    limits = {name: VERDICT[name].red for name in DISCLOSED if name in VERDICT}
+    return not any(
+        (red := limits.get(each.name)) is not None and (each.value or 0.0) >= red / 2
+        for each in trial.measured.figures
+    )
+
+
+def _is_tried(reason: Reason) -> bool:
+    return reason.rule in (*DISCLOSED, *LOST) or _of_k(reason)
+
+
+def _of_k(reason: Reason) -> bool:
+    """Return whether a reason is that k is less than usual."""
+    return reason.rule == "choice" and reason.found is not None
+
+
+def remedies(
+    tried: Trials, wanted: Sequence[Reason], step: Callable[[str], None] = lambda note: None
+) -> list[str]:
+    """Return what lifts each reason, or which column stands in the way, after ``MOST`` trials."""
+    before = tried.trial(None)
+    if before is None:
+        return [each.remedy for each in wanted]
+    left = {at: list(changes(each, tried)) for at, each in enumerate(wanted)}
+    looked: dict[int, list[Change]] = {at: [] for at in left}
+    said: dict[int, str] = {}
+    while left:  # the first change of each reason, then the second
+        for at, queue in list(left.items()):
+            reason = wanted[at]
+            change = next((c for c in queue if c in tried.made or not tried.spent), None)
+            if change is None:
+                del left[at]
+                continue
+            queue[: queue.index(change) + 1] = []
+            stopping.check()
+            step(f"trying what lifts {reason.rule}")
+            looked[at].append(change)
+            after = tried.trial(change)
+            if after is not None and _helps(reason, before, after):
+                said[at] = _lifting(tried, reason, change, before, after)
+                del left[at]
+    return [
+        said.get(at) or _failing(tried, reason, looked[at], before)
+        for at, reason in enumerate(wanted)
+    ]
+
+
+def _helps(reason: Reason, before: Trial, after: Trial) -> bool:
+    """Return whether a change lifts a reason, or halves a figure that few rows do not break."""
+    if after.breaks(reason) or after.reddens(before):
+        return False
+    if before.breaks(reason):
+        return True
+    was, now = before.figure(reason), after.figure(reason)
+    return was is not None and (now or 0.0) < was / 2
+
+
+def _lifting(tried: Trials, reason: Reason, change: Change, before: Trial, after: Trial) -> str:
+    """Say that a change lifts a reason, and what it costs."""
+    words = change.words(tried.request)
+    was, now = before.figure(reason), after.figure(reason)
+    figure = f"{percent(now or 0.0)} instead of {percent(was)}"
+    said = _begun(words)
+    if not before.breaks(reason):
+        said += f" lowers it to {figure}, in {tried.where}, which do not break the rule."
+    else:
+        known = was is not None and not _of_k(reason)
+        said += f" lifts it{f': {figure}' if known else ''}, tried on {tried.where}."
+    if reason.rule != "gcp" and before.lost is not None and after.lost is not None:
+        then = f", before {percent(before.lost)}" if before.lost != after.lost else ", as before"
+        said += f" The loss of detail is then {percent(after.lost)}{then}."
+    if _protects_less(change, tried.request):
+        less = "smaller k" if change.name == "k" else "larger t"
+        said += f" A {less} protects less, so that is your decision."
+    return said
+
+
+def _failing(tried: Trials, reason: Reason, looked: Sequence[Change], before: Trial) -> str:
+    """Say what was tried in vain, and which column stands in the way."""
+    if not looked or not before.breaks(reason):
+        return reason.remedy
+    column = reason.column or _widest(tried, reason, looked)
+    way = f" {column} stands in the way." if column else ""
+    for each in looked:
+        after = tried.trial(each)
+        if after is not None and not after.breaks(reason):
+            red = next(other.rule for other in after.verdict.reasons if other.level == RED)
+            but = f"lifts it, but then {red} is red, tried on {tried.where}."
+            return f"{_begun(each.words(tried.request))} {but}{way}"
+    words = ", ".join(each.words({}) for each in looked)
+    what = f"{words} does not lift it" if len(looked) == 1 else f"None of these lifts it: {words}"
+    return f"{_begun(what)}, tried on {tried.where}.{way}"
+
+
+def _begun(words: str) -> str:
+    """Return words as a sentence begins; the name of a parameter stays as it is."""
+    return words[0].upper() + words[1:] if words.split(" ")[1] != "=" else words
+
+
+def _widest(tried: Trials, reason: Reason, looked: Sequence[Change]) -> str | None:
+    """Return the column without which a figure is smallest; one with the greatest loss first."""
+    found = [(each, tried.trial(each)) for each in looked if each.name == OUT]
+    figures = [(t.figure(reason) or 0.0, str(each.value)) for each, t in found if t is not None]
+    if figures:
+        return min(figures, key=lambda pair: pair[0])[1]
+    names = tried.by_loss
+    return names[0] if names else None
+
+
+def _protects_less(change: Change, request: Mapping[str, Any]) -> bool:
+    before = request.get(change.name)
+    if change.name == "k":
+        return before is not None and change.value < before
+    return change.name == "t" and before is not None and change.value > before
+
+
+def changes(reason: Reason, tried: Trials) -> Iterator[Change]:
+    """Give the changes that could lift a reason, the smallest first."""
+    request, known = tried.request, takes(tried.method)
+    level, t, k = request.get("l") or 1, request.get("t"), request.get("k") or 1
+    floor = FLOORS[tried.judging.get("audience", "contract")]
+    if _of_k(reason):
+        yield Change("k", floor)
+        return
+    if reason.rule in DISCLOSED:
+        if reason.rule == "certain" and level < 2 and "l" in known:
+            yield Change("l", 2)
+        if "t" in known:
+            yield from (Change("t", each) for each in TS if t is None or each < t)
+        yield Change("k", 2 * k)
+        return
+    if reason.rule == "suppression" and "suppression_limit" in known:
+        limit = request.get("suppression_limit") or 0
+        yield from (Change("suppression_limit", each) for each in (0.05, 0.01) if each < limit)
+    if reason.rule == "distribution" and request.get("suppressed") == "drop":
+        yield Change("suppressed", "keep")
+    names = [reason.column] if reason.rule in ("sets", "texts") else tried.by_loss
+    first, *others = names or [None]
+    if len(request["qids"]) > 1 and first is not None:
+        yield Change(OUT, first)
+    if floor <= k // 2 < k:
+        yield Change("k", k // 2)
+    elif floor < k:
+        yield Change("k", floor)
+    larger = [each for each in reversed(TS) if t is not None and t < each]
+    if larger:
+        yield Change("t", larger[0])
+    if len(request["qids"]) > 2:
+        yield from (Change(OUT, name) for name in others[:2] if name is not None)

@@ -1,0 +1,250 @@
+"""Release some rows of a table in a database of its own, as asked and with one change at a time."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps.manifest import UNIQUE
+from anon_sql.apps.verdict.figures import TABLES, Drawn, Measured, arguments, measure, rows_of
+from anon_sql.apps.verdict.rules import AMBER, RED, VERDICT, Reason, Verdict, verdict
+from anon_sql.core import stopping
+from anon_sql.core.names import literal, quote
+from anon_sql.core.parameters import takes
+from anon_sql.core.roles import REST, fold
+from anon_sql.core.stopping import STOPPED
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.errors import as_raised
+from anon_sql.hosts.duckdb.interrupting import interrupt
+from anon_sql.hosts.duckdb.register import register
+from anon_sql.methods.method import find_method
+
+ROWS = 5_000  # of a table that a trial releases
+FEWER = 1_000  # where the time of a method grows with their square
+FEW = 500  # rows that are released with the effort that is asked for
+MOST = 6  # changes that are tried for a verdict
+OUT = "leaving out"
+_ROLES = ("qids", "sensitive", "identifiers", "keep")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of one parameter, or a column that is left out (``name`` is ``OUT``)."""
+
+    name: str
+    value: Any
+
+    def words(self, request: Mapping[str, Any]) -> str:
+        """Return the change in words, with what it was before."""
+        if self.name == OUT:
+            return f"{OUT} {self.value}"
+        before = request.get(self.name)
+        if self.name == "t" and before in (None, 1):
+            return f"t = {self.value:g}"
+        value, was = (f"{n:g}" if isinstance(n, (int, float)) else n for n in (self.value, before))
+        return f"{self.name} = {value}" + ("" if was is None else f" instead of {was}")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The verdict on the release of some rows, and what was measured for it."""
+
+    verdict: Verdict
+    measured: Measured
+
+    @cached_property
+    def figures(self) -> Mapping[tuple[str, str | None], float | None]:
+        """Return the figures by name and column."""
+        return {(each.name, each.column): each.value for each in self.measured.figures}
+
+    def breaks(self, reason: Reason) -> bool:
+        """Return whether the trial has a reason, as red as it was."""
+        levels = (RED,) if reason.level == RED else (RED, AMBER)
+        return any(_same(each, reason) and each.level in levels for each in self.verdict.reasons)
+
+    def figure(self, reason: Reason) -> float | None:
+        """Return the figure that a reason is judged by."""
+        for name, limit in VERDICT.items():
+            column = reason.column if limit.rule == reason.rule else None
+            if (
+                limit.rule == reason.rule
+                and (found := self.figures.get((name, column))) is not None
+            ):
+                return found
+        return None
+
+    @property
+    def lost(self) -> float | None:
+        """Return the loss of the table."""
+        return self.figures.get(("gcp", None))
+
+    def reddens(self, before: "Trial") -> bool:
+        """Return whether a rule is red that was not."""
+        was = [each for each in before.verdict.reasons if each.level == RED]
+        return any(
+            each.level == RED and not any(_same(each, other) for other in was)
+            for each in self.verdict.reasons
+        )
+
+
+@dataclass
+class Trials:
+    """Releases of some rows of ``raw``, each with its verdict, made once.
+
+    rows: of ``raw``; of: how many the table has. request: what is asked of the release, with its
+    options. judging: what ``verdict`` takes besides. queried: whether queries are measured. exact:
+    whether a table of few rows is released with the effort that is asked for.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    rows: int
+    of: int
+    method: str
+    request: Mapping[str, Any]
+    judging: Mapping[str, Any]
+    queried: bool = True
+    exact: bool = False
+    made: dict[Change | None, Trial | None] = field(default_factory=dict)
+    by_loss: list[str] = field(default_factory=list)  # quasi-identifiers, the most lost first
+    refused: dict[Change | None, AnonError] = field(default_factory=dict)
+    _drawn: dict[tuple[str, ...], Drawn] = field(default_factory=dict)
+
+    def trial(self, change: Change | None) -> Trial | None:
+        """Return a trial with a change; None if such a release cannot be made."""
+        if change not in self.made:
+            self.made[change] = self._judged(change)
+        return self.made[change]
+
+    @property
+    def spent(self) -> bool:
+        """Return whether no other change is tried."""
+        return len(self.made) > MOST
+
+    @property
+    def where(self) -> str:
+        """Return on how many rows, in words."""
+        return f"{self.rows:,} of {self.of:,} rows" if self.rows < self.of else f"{self.of:,} rows"
+
+    def _judged(self, change: Change | None) -> Trial | None:
+        try:
+            measured = self._measured(change)
+        except AnonError as error:
+            if error.rule == STOPPED:
+                raise
+            self.refused[change] = error
+            return None
+        except duckdb.InterruptException:
+            raise
+        except duckdb.Error:
+            return None
+        return Trial(verdict(measured, **self.judging), measured)
+
+    def _measured(self, change: Change | None) -> Measured:
+        asked = dict(self.request)
+        out = [change.value] if change and change.name == OUT else []
+        if change and change.name != OUT:
+            asked[change.name] = change.value
+        for role in _ROLES:
+            asked[role] = [
+                name for name in asked.get(role) or [] if fold(name) not in map(fold, out)
+            ]
+        named = {fold(name) for role in _ROLES for name in asked[role]}
+        named |= {fold(asked["entity"])} if asked.get("entity") else set()
+        every = self.con.table("raw").columns
+        others = out if REST in asked["keep"] else [n for n in every if fold(n) not in named]
+        asked |= {"drop": others, UNIQUE: None}
+        known = takes(self.method)
+        call = {n: v for n, v in asked.items() if n in known and v not in (None, [])}
+        if "effort" in known and not (self.exact and self.of <= FEW):
+            call["effort"] = "fast"
+        with as_raised():
+            made = f"{self.method}('raw'{arguments(call)})"
+            self.con.execute(f"CREATE OR REPLACE TABLE released AS FROM {made}")
+            found = measure(self.con, asked, [], drawn=self._queries(asked))
+            if change is None:
+                roles = {name: asked[name] for name in ("qids", "hierarchy")}
+                lost = (
+                    f"FROM attribute_loss({TABLES}{arguments(roles)}) ORDER BY ncp DESC, attribute"
+                )
+                self.by_loss = [each["attribute"] for each in rows_of(self.con, lost)]
+            return found
+
+    def _queries(self, asked: Mapping[str, Any]) -> Drawn:
+        names = tuple(asked["qids"])
+        if names not in self._drawn:
+            self._drawn[names] = (Drawn if self.queried else _Undrawn)(self.con, asked)
+        return self._drawn[names]
+
+
+class _Undrawn(Drawn):
+    """No queries: their error stays unknown."""
+
+    of_stars = None
+
+    def error(self, selectivity: float = 0, released: str = "") -> dict[str, Any]:
+        return {"mean": None}
+
+
+def _same(each: Reason, other: Reason) -> bool:
+    return (each.rule, each.column) == (other.rule, other.column)
+
+
+@contextmanager
+def trials(
+    con: duckdb.DuckDBPyConnection,
+    method: str,
+    request: Mapping[str, Any],
+    judging: Mapping[str, Any],
+    *,
+    rows: int = ROWS,
+    queried: bool = True,
+    exact: bool = False,
+) -> Iterator[Trials]:
+    """Copy rows of ``raw``, and its hierarchies, to a database in memory for trials.
+
+    The arguments are those of ``Trials``. The rows of one person stay together.
+    """
+    quadratic = (known := find_method(method)) is not None and known.quadratic
+    rows = min(rows, FEWER) if quadratic else rows
+    table = con.table("raw")
+    ((count,),) = con.execute("SELECT count(*) FROM raw").fetchall()
+    columns = list(map(quote, table.columns))
+    person = [quote(request["entity"])] if request.get("entity") else []
+    hashes = [f"system.main.hash({', '.join(names)})" for names in (person, columns) if names]
+    chosen = f"FROM raw ORDER BY {', '.join(hashes)} LIMIT {rows}" if count > rows else "FROM raw"
+    copied = {"raw": chosen}
+    if request.get("hierarchy"):
+        name = request["hierarchy"]
+        copied[name] = f"FROM query_table({literal(name)})"
+    with (
+        duckdb.connect(config={"threads": 2}) as trial,
+        stopping.reaching(lambda: interrupt(trial)),
+    ):
+        register(trial)
+        trial.execute("SET TimeZone = 'UTC'")
+        for name, sql in copied.items():
+            _copy(con.sql(sql), trial, name)
+        yield Trials(trial, min(count, rows), count, method, request, judging, queried, exact)
+
+
+class NotCopied(Exception):
+    """A table has a type that another database cannot take."""
+
+
+def _copy(found: duckdb.DuckDBPyRelation, trial: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Make a table of the rows of a relation in another database, with its types."""
+    pairs = zip(found.columns, found.types, strict=True)
+    types = ", ".join(f"{quote(column)} {kind}" for column, kind in pairs)
+    rows = found.to_arrow_table()
+    try:
+        trial.execute(f"CREATE TABLE {quote(name)} ({types})")
+        trial.register("__anon_copied", rows)
+        trial.execute(f"INSERT INTO {quote(name)} FROM __anon_copied")
+        trial.unregister("__anon_copied")
+    except duckdb.InterruptException:
+        raise
+    except duckdb.Error as error:
+        raise NotCopied from error
