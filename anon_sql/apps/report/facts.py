@@ -13,7 +13,7 @@ from anon_sql.apps.report import distributions, of_series, recipient, summary
 from anon_sql.apps.report.distributions import correlations
 from anon_sql.apps.verdict.figures import SELECTIVITY, Drawn, measure, rows_of
 from anon_sql.apps.verdict.recommended import recommend
-from anon_sql.apps.verdict.remedies import remedied
+from anon_sql.apps.verdict.remedies import made_by, remedied
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE
 from anon_sql.audit.earlier import EARLIER
@@ -220,7 +220,8 @@ def gather(
         measured = measure(con, _asked(request), checks, drawn=drawn)
         figures.extend(map(asdict, measured.figures))
         found = verdict(measured, **(judging or {}))
-        tried = remedied(con, *_release(request, manifest, sources), found, judging or {}, noted)
+        release = made_by(manifest, sources.recipe, _asked(request))
+        tried = remedied(con, *release, found, judging or {}, noted)
         return {**tried.said(), "figures": figures}
 
     def noted(note: str) -> None:
@@ -317,21 +318,6 @@ def of_summary(
 def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles and all that is asked of a release, without statements."""
     return {name: value for name, value in request.items() if name not in STATEMENT}
-
-
-def _release(
-    request: Mapping[str, Any], manifest: Mapping[str, Any] | None, sources: summary.Sources
-) -> tuple[str, dict[str, Any]]:
-    """Return the method of a release and all that was asked of it, with its options."""
-    asked = _asked(request)
-    if manifest is not None:
-        return manifest["method"] or "anonymize", {
-            **(manifest["parameters"]["options"] or {}),
-            **asked,
-        }
-    if sources.recipe is not None:
-        return sources.recipe.method, {**sources.recipe.parameters, **asked}
-    return "anonymize", asked
 
 
 def described(

@@ -19,11 +19,25 @@ from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
+from anon_sql.hosts.recipes import Recipe
+from anon_sql.methods.method import release_methods
 
 MOST_KEPT = 20  # kept columns that are left out one by one
 TS = (0.5, 0.3, 0.2, 0.1)
 DISCLOSED = ("certain", "inferred", "lifted", "near", "l_alone")
 LOST = ("gcp", "query_error", "columns", "texts", "sets", "suppression", "distribution")
+
+
+def made_by(
+    manifest: Mapping[str, Any] | None, recipe: Recipe | None, asked: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return the method of a release, and all that was asked of it, with its options."""
+    method, options = "anonymize", None
+    if manifest is not None:
+        method, options = manifest["method"] or method, manifest["parameters"]["options"]
+    elif recipe is not None:
+        method, options = recipe.method, recipe.parameters
+    return method, {**(options or {}), **asked}
 
 
 def remedied(
@@ -41,6 +55,8 @@ def remedied(
     decides, stay as they are; so do all of a release of a series.
     """
     if found.level == GREEN or not request["qids"] or request.get("series"):
+        return found
+    if method not in release_methods():
         return found
     texts = {}
     for each in found.reasons:
@@ -186,18 +202,17 @@ def _helps(reason: Reason, before: Trial, after: Trial) -> bool:
 
 def _lifting(tried: Trials, reason: Reason, change: Change, before: Trial, after: Trial) -> str:
     """Say that a change lifts a reason, and what it costs."""
-    words = change.words(tried.request)
+    said = _begun(change.words(tried.request))
     was, now = before.figure(reason), after.figure(reason)
     figure = f"{percent(now or 0.0)} instead of {percent(was)}"
-    said = _begun(words)
-    if not before.breaks(reason):
-        said += f" lowers it to {figure}, in {tried.where}, which do not break the rule."
-    else:
-        known = was is not None and not _of_k(reason)
-        said += f" lifts it{f': {figure}' if known else ''}, tried on {tried.where}."
+    lost = ""
     if reason.rule != "gcp" and before.lost is not None and after.lost is not None:
-        then = f", before {percent(before.lost)}" if before.lost != after.lost else ", as before"
-        said += f" The loss of detail is then {percent(after.lost)}{then}."
+        lost = f", loss {percent(after.lost)} instead of {percent(before.lost)}"
+    if before.breaks(reason):
+        known = was is not None and not _of_k(reason)
+        said += f" lifts it{f': {figure}' if known else ''}{lost}, tried on {tried.where}."
+    else:
+        said += f" lowers it: {figure}{lost}, in {tried.where}, which do not break the rule."
     if _protects_less(change, tried.request):
         less = "smaller k" if change.name == "k" else "larger t"
         said += f" A {less} protects less, so that is your decision."
