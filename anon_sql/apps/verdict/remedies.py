@@ -15,6 +15,7 @@ from anon_sql.apps.manifest import UNIQUE
 from anon_sql.apps.verdict.rules import FLOORS, GREEN, RED, VERDICT, Reason, Verdict
 from anon_sql.apps.verdict.trials import OUT, Change, NotCopied, Trial, Trials, trials
 from anon_sql.apps.verdict.words import REMEDIES, percent
+from anon_sql.audit.columns import RARE
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
@@ -22,6 +23,7 @@ from anon_sql.core.roles import fold
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.methods.method import release_methods
 
+ROUNDING = 1e-9
 MOST_KEPT = 20  # kept columns that are left out one by one
 TS = (0.5, 0.3, 0.2, 0.1)
 DISCLOSED = ("certain", "inferred", "lifted", "near", "l_alone")
@@ -60,7 +62,7 @@ def remedied(
         return found
     texts = {}
     for each in found.reasons:
-        if _is_of_kept(each) and not each.accepted and not request.get("entity"):
+        if _is_of_kept(each) and not each.accepted:
             step("trying what lifts unique rows")
             texts[id(each)] = _without_kept(con, request, each)
     wanted = [each for each in found.reasons if _is_tried(each) and not each.accepted]
@@ -74,33 +76,44 @@ def remedied(
 
 
 def _is_of_kept(reason: Reason) -> bool:
-    """Return whether a reason is that rows are unique on kept columns."""
-    return reason.remedy == REMEDIES["identifying combinations"]
+    """Return whether a reason is that too few rows have the same values of the kept columns."""
+    return reason.remedy == REMEDIES["identifying combinations"] or RARE in reason.sql
 
 
 def _without_kept(
     con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], reason: Reason
 ) -> str:
-    """Say which kept column makes rows unique, by a count of ``released`` without each of them."""
+    """Say which kept column stands out, by a count of ``released`` without each of them.
+
+    The remedy stays as it is if the reason counts people.
+    """
+    fewest, what = 2, "are then unique"
+    allowed = (request.get(UNIQUE) or 0) if reason.level == RED else 0
+    if RARE in reason.sql:
+        fewest, what = request.get("k") or 2, "then have values that fewer than k rows have"
+        limit = VERDICT["rare"]
+        allowed = (limit.red if reason.level == RED else limit.amber) or 0
     others = {fold(name) for role in ("qids", "sensitive") for name in request[role]}
     kept = [name for name in con.table("released").columns if fold(name) not in others]
     if not 1 < len(kept) <= MOST_KEPT:
         return reason.remedy
-    shares = []
-    for name in kept:
+
+    def share(names: Sequence[str]) -> float:
         stopping.check()
-        rest = ", ".join(quote(other) for other in kept if other != name)
-        single = f"SELECT count(*) AS n FROM released GROUP BY {rest} HAVING count(*) = 1"
+        by = ", ".join(map(quote, names))
+        few = f"SELECT count(*) AS n FROM released GROUP BY {by} HAVING count(*) < {fewest:d}"
         total = "greatest((SELECT count(*) FROM released), 1)"
-        ((share,),) = con.execute(f"SELECT count(*) / {total} FROM ({single})").fetchall()
-        shares.append((share, name))
-    share, name = min(shares, key=lambda pair: pair[0])
-    allowed = (request.get(UNIQUE) or 0) if reason.level == RED else 0
-    if share <= allowed:
-        return f"Leaving out {name} lifts it: {percent(share)} of the rows are then unique."
+        ((found,),) = con.execute(f"SELECT coalesce(sum(n), 0) / {total} FROM ({few})").fetchall()
+        return float(found)
+
+    if reason.found is None or abs(share(kept) - reason.found) > ROUNDING:
+        return reason.remedy
+    left, name = min((share([each for each in kept if each != name]), name) for name in kept)
+    if left <= allowed and left < reason.found:
+        return f"Leaving out {name} lifts it: {percent(left)} of the rows {what}."
     return (
-        f"Leaving out any one of them does not lift it. {name} stands in the way most: without it, "
-        f"{percent(share)} of the rows are unique."
+        f"Leaving out one of them does not lift it: {percent(left)} of the rows {what} without "
+        f"{name}, which stands in the way most."
     )
 
 

@@ -160,20 +160,39 @@ def test_what_is_green_accepted_decided_otherwise_or_of_a_series_is_not_tried(co
     assert remedied(con, "made elsewhere", REQUEST, other, {}) is other
 
 
+UNIQUE = "SELECT found FROM audit('raw', 'released') WHERE property = 'identifying combinations'"
+RARE_ONES = "SELECT found FROM audit('raw', 'released') WHERE property = 'rare combinations'"
+
+
 @pytest.mark.parametrize(
-    ("x", "said"), [("i", "Leaving out x lifts it: 0% of"), ("0", "Leaving out any")]
+    ("columns", "found", "sql", "said"),
+    [
+        ("i AS x, i % 5 AS y, 1 AS z", 1.0, UNIQUE, "Leaving out x lifts it: 0% of the rows are"),
+        (
+            "i AS x, i AS y, i % 5 AS z",
+            1.0,
+            UNIQUE,
+            "Leaving out one of them does not lift it: 100%",
+        ),
+        (
+            "i // 4 AS x, i % 5 AS y, 1 AS z",
+            1.0,
+            RARE_ONES,
+            "Leaving out x lifts it: 0% of the rows",
+        ),
+        ("i // 4 AS x, i % 5 AS y, 1 AS z", 0.9, RARE_ONES, REMEDIES["identifying combinations"]),
+    ],
 )
-def test_the_kept_column_that_makes_rows_unique_is_named(con, x, said):
+def test_the_kept_column_that_stands_out_is_named(con, columns, found, sql, said):
     con.execute(RAW)
-    y = "i % 5" if x == "i" else "i"
     con.execute(
-        f"CREATE OR REPLACE TABLE released AS SELECT '*' AS a, '*' AS b, 's' AS s, 1 AS n, "
-        f"{x} AS x, {y} AS y, {'1' if x == 'i' else 'i'} AS z FROM range(1000) AS made(i)"
+        "CREATE OR REPLACE TABLE released AS SELECT '*' AS a, '*' AS b, 's' AS s, 1 AS n, "
+        f"{columns} FROM range(1000) AS made(i)"
     )
     remedy = REMEDIES["identifying combinations"]
-    kept = Reason(RED, "audit", "100% are unique.", "", 1.0, remedy=remedy)
-    (found,) = tried(con, [kept], {"keep": ["x", "y", "z"]})
-    assert found.startswith(said)
+    kept = Reason(RED, "audit", "Some rows stand out.", sql, found, remedy=remedy)
+    (text,) = tried(con, [kept], {"keep": ["x", "y", "z"]})
+    assert text.startswith(said)
 
 
 def test_odd_names_types_and_people_are_copied(con):
