@@ -42,6 +42,39 @@ def test_the_first_recipe_requires_l_and_t_of_sensitive_columns(tmp_path):
     assert "k = 5\nl = 2\nt = 0.5\n" in (tmp_path / "r.toml").read_text()
 
 
+UNEVEN = """
+SELECT i % 4 AS sex, i // 4 % 10 AS age, i // 40 % 5 AS education,
+    if(i // 40 % 5 < 2 AND i % 7 < 6 OR i % 100 = 7, 'yes', 'no') AS diabetes
+FROM range(3000) AS made(i)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", ["people", "adult --rows 3000", "stays", "uneven"])
+def test_the_first_recipe_leads_to_a_release_or_names_the_column_in_the_way(tmp_path, data):
+    raw, recipe = tmp_path / "raw.csv", tmp_path / "r.toml"
+    if data == "uneven":
+        duckdb.connect().execute(f"COPY ({UNEVEN}) TO '{raw}'")
+    else:
+        run("data", *data.split(), "--into", raw)
+    told = run("roles", raw, "--recipe", recipe)
+    assert told.exit_code == 0, told.output
+    assert " rows were released to try it; the verdict was " in told.output
+    written = recipe.read_text()
+    recipe.write_text(written.replace("confirmed = false", "confirmed = true"))
+    result = run("release", recipe, tmp_path / "safe.parquet")
+    assert result.exit_code in (0, 3, 4), result.output
+    reds = [line for line in result.output.splitlines() if line.startswith("red ")]
+    if result.exit_code == 3:
+        assert "the verdict was red" in told.output
+        for line in reds:
+            assert line.endswith(" stands in the way.") or " lifts it" in line
+    assert (data == "people") == bool(reds), result.output  # sixty rows are too few
+    assert (
+        ("because with t = 0.5" in told.output) == (data == "uneven") == ("t = 0.5" not in written)
+    )
+
+
 def changed(folder, *pairs):
     text = (folder / "r.toml").read_text()
     for old, new in pairs:

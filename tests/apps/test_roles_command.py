@@ -112,3 +112,52 @@ def test_a_file_with_semicolons(tmp_path):
     result = run("roles", path, "--delimiter", ";", "--sql")
     assert result.exit_code == 0, result.output
     assert [line.split('"')[3] for line in result.stdout.splitlines()] == ["Alter", "Größe"]
+
+
+def test_markers_of_missing_values_among_numbers_are_proposed_as_null(tmp_path):
+    path, recipe = tmp_path / "a.csv", tmp_path / "r.toml"
+    lines = [
+        ";".join(
+            [
+                "NA" if i % 9 == 4 else str(i % 40),
+                "?" if i % 8 == 0 else str(i * 7 % 100 / 4),
+                "none" if i % 3 else "NA",
+                "unknown" if i % 11 == 3 else f"{i % 30},5",
+            ]
+        )
+        for i in range(200)
+    ]
+    path.write_text("age;size;debtors;weight\n" + "\n".join(lines) + "\n")
+    told = run("roles", path, "--delimiter", ";").stdout
+    assert "pass --null '?' --null NA --null unknown --decimal weight=," in told
+    result = run("roles", path, "--delimiter", ";", "--recipe", recipe)
+    assert result.exit_code == 0, result.output
+    assert 'null = ["?", "NA", "unknown"]' in recipe.read_text()
+    assert 'null = ["NA"] in [source] reads it as missing in every column' in result.output
+
+
+@pytest.mark.parametrize("marker", ["none", "unknown", "-"])
+def test_a_word_that_another_column_has_too_is_no_marker(tmp_path, marker):
+    path, recipe = tmp_path / "a.csv", tmp_path / "r.toml"
+    lines = [f"{marker if i % 9 == 4 else i % 40},{marker if i % 2 else 'yes'}" for i in range(200)]
+    path.write_text("age,debtors\n" + "\n".join(lines) + "\n")
+    assert run("roles", path, "--recipe", recipe).exit_code == 0
+    assert "null =" not in recipe.read_text()
+
+
+def test_kept_columns_that_are_rare_together_are_generalized(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = [f"{20 + i % 40},{'abc'[i % 3]},{'defg'[i // 3 % 4]},{i // 12 % 2}" for i in range(90)]
+    path.write_text("age,x,y,z\n" + "\n".join(lines) + "\n")
+    told = run("roles", path).stdout
+    con = duckdb.connect()
+    con.execute(f"CREATE TABLE t AS FROM read_csv('{path}')")
+    kept = [
+        line.split()[0] for line in told.splitlines() if re.search(r"(BIGINT|VARCHAR) +keep ", line)
+    ]
+    assert len(kept) < 3
+    assert "few rows have its value with those of " in told
+    if kept:
+        of = ", ".join(kept)
+        few = f"SELECT 1 FROM t GROUP BY {of} HAVING count(*) < 5"
+        assert con.execute(few).fetchall() == []

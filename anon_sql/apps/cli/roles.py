@@ -25,7 +25,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import Declared, as_options
 from anon_sql.apps.verdict.of_recipe import requested
 from anon_sql.apps.verdict.remedies import first
-from anon_sql.apps.verdict.rules import RED
+from anon_sql.apps.verdict.rules import FLOORS, RED, VERDICT
 from anon_sql.apps.verdict.trials import NotCopied, trials
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, fold, tagged
@@ -37,6 +37,7 @@ from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.suggest.roles import BLANKS
 
 NAME = "roles"
+_NAMED = 3  # columns that a line names
 HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
 
 
@@ -110,35 +111,26 @@ def roles(
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
             files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
-            proposed = _proposed(con, source, written_as)
-            reading = replace(written_as, notations=(*written_as.notations, *proposed))
-            merged = files.blanks(con, "raw", con.table("raw").columns)[1] if recipe else []
-            if merged:  # trimmed texts are fewer values, which also decide roles
-                reading = replace(reading, trim=True)
-            if recipe is not None and reading != written_as:
-                con.execute(f"DROP {'VIEW' if files.in_database(source) else 'TABLE'} raw")
-                files.read(con, source, "raw", dialect=reading, called=(NAME, "FILE"))
+            reading, noted = _reading(con, source, written_as, again=recipe is not None)
             found = suggestions(con, NAME)
             if recipe is not None:
                 lines = _write_recipe(con, source, recipe, found, reading)
-                if merged:
-                    console.say(
-                        f"trim = true in [source] removes the blanks around values of "
-                        f"{listed(merged)}, some of which differ in blanks alone"
-                    )
+                for line in noted:
+                    console.say(line)
             elif sql:
                 lines = _comments(found, names)
             elif dbt:
                 lines = _schema(found, names[-1])
             else:
                 console.show_lines(HEADER, map(_row, found))
-                said = " ".join(
-                    f"{option} {quoted(value)}" for option, value in as_options(proposed)
-                )
+                proposed = reading.notations[len(written_as.notations) :]
+                markers = reading.nulls[len(written_as.nulls) :]
+                pairs = (*(("--null", text) for text in markers), *as_options(proposed))
+                said = " ".join(f"{option} {quoted(value)}" for option, value in pairs)
                 with_blanks = any(BLANKS in each["reason"] for each in found)
                 lines = iter(
                     ["These are suggestions: check each one before you declare it."]
-                    + [f"To read numbers and dates as such, pass {said}"] * bool(proposed)
+                    + [f"To read numbers and dates as such, pass {said}"] * bool(said)
                     + ["--trim removes the blanks around values."] * with_blanks
                 )
             for line in lines:  # names are printed as they are, but cannot drive a terminal
@@ -165,7 +157,42 @@ def suggestions(
         if role is not None:
             each["comment"] = comments[fold(each["column_name"])]
             each |= {"role": role, "reason": f"declared: the comment says anon:{role}"}
+    _generalize_rare(con, relation, found)
     return found
+
+
+def _generalize_rare(
+    con: duckdb.DuckDBPyConnection, relation: str, found: Sequence[dict[str, Any]]
+) -> None:
+    """Make kept columns quasi-identifiers, one by one, until few rows have rare values of them.
+
+    Values are rare if fewer rows or people than the least k have them, as in the rule ``kept``.
+    """
+    least = FLOORS["contract"]
+    entity = next((each["column_name"] for each in found if each["entity"]), None)
+    counted = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
+
+    def rare(names: Sequence[str]) -> float:
+        by = ", ".join(map(quote, names))
+        of = f"FROM {quote(relation)} GROUP BY {by}"
+        ((few, rows),) = con.execute(
+            f"SELECT sum(n) FILTER (people < {least}), sum(n) "
+            f"FROM (SELECT count(*) AS n, {counted} AS people {of})"
+        ).fetchall()
+        return (few or 0) / rows if rows else 0.0
+
+    kept = {each["column_name"]: each for each in found if each["role"] == "keep"}
+    while len(kept) > 1 and rare(list(kept)) >= (VERDICT["rare"].amber or 0):
+        free = [name for name, each in kept.items() if each["comment"] is None]
+        if not free:
+            return
+        without = {name: rare([other for other in kept if other != name]) for name in free}
+        name = min(free, key=lambda each: without[each])
+        row = kept.pop(name)
+        row |= {
+            "role": "quasi",
+            "reason": f"few rows have its value with those of {listed([*kept])}",
+        }
 
 
 def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
@@ -179,6 +206,54 @@ def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
     if path.exists() and not overwrite:
         hint = "--overwrite replaces it"
         raise AnonError(NAME, "--recipe must be a new file", f"'{path}', which exists", hint)
+
+
+def _reading(
+    con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect, *, again: bool
+) -> tuple[Dialect, list[str]]:
+    """Return how a file is to be read, and lines that say so.
+
+    again: whether ``raw`` is read so, and texts without blanks around them.
+    """
+    markers = _markers(con, source)
+    reading = replace(written_as, nulls=(*written_as.nulls, *markers))
+    if markers:
+        _read_again(con, source, reading)
+    proposed = _proposed(con, source, written_as)
+    if markers and not again:
+        _read_again(con, source, written_as)
+    full = replace(reading, notations=(*reading.notations, *proposed))
+    merged = files.blanks(con, "raw", con.table("raw").columns)[1] if again else []
+    if merged:  # trimmed texts are fewer values, which also decide roles
+        full = replace(full, trim=True)
+    if again and full != reading:
+        _read_again(con, source, full)
+    noted = []
+    for text, names in markers.items():
+        some = listed(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+        noted.append(
+            f'null = ["{text}"] in [source] reads it as missing in every column, because the other '
+            f"values of {some} are numbers or dates"
+        )
+    if merged:
+        noted.append(
+            f"trim = true in [source] removes the blanks around values of {listed(merged)}, some "
+            "of which differ in blanks alone"
+        )
+    return full, noted
+
+
+def _read_again(con: duckdb.DuckDBPyConnection, source: Path, dialect: Dialect) -> None:
+    """Make ``raw`` again, by another dialect."""
+    con.execute(f"DROP {'VIEW' if files.in_database(source) else 'TABLE'} raw")
+    files.read(con, source, "raw", dialect=dialect, called=(NAME, "FILE"))
+
+
+def _markers(con: duckdb.DuckDBPyConnection, source: Path) -> dict[str, list[str]]:
+    """Return the markers of missing values in a CSV file, with the columns that they hide."""
+    if files.in_database(source) or files.kind(source, NAME)[0] != "csv":
+        return {}
+    return notations.missing(con, "raw")
 
 
 def _proposed(con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect) -> Declared:
@@ -220,7 +295,7 @@ def _tried(con: duckdb.DuckDBPyConnection, path: Path, tables: dict[str, Any]) -
     if not request["qids"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
         return []
     judged = {"audience": recipe.audience}
-    with Bar(NAME, None) as progress:
+    with Bar(NAME, 1) as progress:
         progress.note = "trying the recipe"
         progress.advance(0)
         t, found, refused = None, None, list[AnonError]()

@@ -12,7 +12,7 @@ import duckdb
 
 from anon_sql.apps.csv.dialect import CsvSource
 from anon_sql.core.names import quote
-from anon_sql.core.notation import Notation, fits, recognize, with_unit
+from anon_sql.core.notation import MISSING, Notation, fits, recognize, with_unit
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Option, Words, did_you_mean, listed
 
@@ -293,3 +293,47 @@ def proposed(con: duckdb.DuckDBPyConnection, relation: str) -> Declared:
         if texts.wrong(at, seen.notation)[0] == 0:
             found += [(name, names[at], value) for name, value in seen.notation.settings().items()]
     return tuple(found)
+
+
+_PLAIN_MARKERS = ("na", "n/a", "n.a.", "nan", "null", "?", ".")  # which are no words of a language
+_MARKERS, _NUMBERS = 5, 3  # most markers of a column, and least different numbers
+
+
+def missing(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, list[str]]:
+    """Return the markers of missing values in columns that are numbers or dates but for them.
+
+    A word such as none is no marker if another column has it too. relation: a table. Returns the
+    columns that have a marker, by marker.
+    """
+    columns = con.execute(f"DESCRIBE {quote(relation)}").fetchall()
+    names = [name for name, kind, *_ in columns if kind == "VARCHAR"]
+    texts = Texts(con, quote(relation), list(map(quote, names)))
+    found: dict[str, list[str]] = {}
+    for at, sample in enumerate(texts.samples()):
+        x, seen = texts.bare(at), recognize(sample)
+        own = "NULL" if seen is None or not seen.certain else seen.notation.sql(x)
+        value = f"coalesce(try_cast({x} AS DOUBLE)::VARCHAR, try_cast({x} AS DATE)::VARCHAR, {own})"
+        read = f"SELECT {x} AS x, {value} AS value FROM {quote(relation)} WHERE {x} IS NOT NULL"
+        ((known, others),) = con.execute(
+            f"SELECT count(DISTINCT value), list(DISTINCT x) FILTER (value IS NULL) FROM ({read})"
+        ).fetchall()
+        others = sorted(others or ())
+        if known < _NUMBERS or not 0 < len(others) <= _MARKERS:
+            continue
+        if all(text.lower() in MISSING for text in others):
+            for text in others:
+                found.setdefault(text, []).append(names[at])
+    return {
+        text: own
+        for text, own in sorted(found.items())
+        if text.lower() in _PLAIN_MARKERS or not _is_elsewhere(texts, names, text, own)
+    }
+
+
+def _is_elsewhere(texts: Texts, names: Sequence[str], text: str, own: Sequence[str]) -> bool:
+    """Return whether a column besides its own has a text."""
+    others = [texts.bare(at) for at, name in enumerate(names) if name not in own]
+    if not others:
+        return False
+    has = f"SELECT 1 FROM {texts.relation} WHERE $text IN ({', '.join(others)}) LIMIT 1"
+    return bool(texts.con.execute(has, {"text": text}).fetchall())

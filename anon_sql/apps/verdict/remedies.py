@@ -234,9 +234,12 @@ def _lifting(tried: Trials, reason: Reason, change: Change, before: Trial, after
 
 def _failing(tried: Trials, reason: Reason, looked: Sequence[Change], before: Trial) -> str:
     """Say what was tried in vain, and which column stands in the way."""
-    if not looked or not before.breaks(reason):
+    if not before.breaks(reason):
         return reason.remedy
     column = reason.column or _widest(tried, reason, looked)
+    if not looked:
+        only = column is not None and not list(changes(reason, tried))
+        return f"{reason.remedy} {column} stands in the way." if only else reason.remedy
     way = f" {column} stands in the way." if column else ""
     for each in looked:
         after = tried.trial(each)

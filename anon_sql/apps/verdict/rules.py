@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from anon_sql.apps.recorded import asked
 from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
 from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, percent
 from anon_sql.audit.parameters import PEOPLE
@@ -365,7 +366,7 @@ def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
         yield Reason(AMBER, "audit", text, sql, found, remedy=REMEDIES[name])
     elif name == "k" and found is not None and found < 2:
         yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
-    elif passed is None and check["required"] is not None and name in _PROMISED:
+    elif passed is None and name in _PROMISED and asked(name, check["required"]):
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
         remedy = "Release without added rows, or leave out this requirement."
         yield Reason(AMBER, "audit", text, sql, found, remedy=remedy)

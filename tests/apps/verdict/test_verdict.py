@@ -80,6 +80,14 @@ def test_a_sentence_accepts_amber_and_never_red(con):
     assert all(each.accepted is None for each in red.reasons if each.level == RED)
 
 
+def test_levels_that_were_not_asked_for_need_no_sentence(con):
+    plant = PLANTS["no sensitive column"]
+    asked = Plant(
+        plant.rule, plant.level, released=plant.released, request=plant.request | {"l": 1, "t": 1.0}
+    )
+    assert [each.rule for each in judged(con, asked).reasons] == ["choice"]
+
+
 def test_stricter_limits(con):
     plant = Plant("", "")
     limits = stricter("recipe", {"gcp": {"amber": 0.001, "red": 0.002}})
