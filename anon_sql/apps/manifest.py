@@ -14,13 +14,14 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts import documents
 from anon_sql.hosts.documents import COUNT, NAMES, NUMBER, PLAIN, SHA256, SHARE, Each, Optional
 from anon_sql.hosts.files import digest, files_of
-from anon_sql.privacy import MODELS
+from anon_sql.privacy import MODELS, VALUE_MODELS
 from anon_sql.version import VERSION
 
 FORM = 1
 _RULE = f"the manifest must be one of form {FORM}"
 ENDING = ".anon.json"
 LEVELS = tuple(model.name for model in MODELS)
+_VALUE_MODELS = {model.name: model for model in VALUE_MODELS}
 # parameters of a release that its audit reads, that its manifest states, and one that only the
 # audit reads
 REQUIRED = (
@@ -83,6 +84,13 @@ _UNASKED = {
     for name, known in model.parameters().items()
     if model.parameters()[model.name].default is None
 }
+
+
+def asked(name: str, level: Any) -> bool:
+    """Return whether the level of a privacy model asks for something."""
+    if name in _VALUE_MODELS:
+        return _VALUE_MODELS[name].asks(level)
+    return level is not None
 
 
 def beside(path: Path) -> Path:

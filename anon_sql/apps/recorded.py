@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from anon_sql.apps.cli import console
+from anon_sql.apps.manifest import asked
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
@@ -21,7 +22,6 @@ OPEN = 3  # exit code: nothing fails, and something could not be checked
 # properties of an audit that no release can fail: they are facts for a reader to judge
 NOTES = ("wider labels", "unique range ends", "pseudonyms", RARE, DETERMINED, REVEALING)
 LEVELS = tuple(model.name for model in MODELS)
-_VALUE_MODELS = {model.name: model for model in VALUE_MODELS}
 _AT_LEAST = ("k", *(model.name for model in VALUE_MODELS if model.at_least))
 _ROUNDING = 1e-9
 
@@ -81,13 +81,6 @@ def unasked(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
     if check["passed"] is not None or promised(check, written):
         return False
     return check["found"] == 0 or check["property"] in LEVELS
-
-
-def asked(name: str, level: Any) -> bool:
-    """Return whether the level of a privacy model asks for something."""
-    if name in _VALUE_MODELS:
-        return _VALUE_MODELS[name].asks(level)
-    return level is not None
 
 
 def promised(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:

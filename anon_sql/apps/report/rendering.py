@@ -13,8 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import visible
-from anon_sql.apps.manifest import LEVELS
-from anon_sql.apps.recorded import asked
+from anon_sql.apps.manifest import LEVELS, asked
 from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION

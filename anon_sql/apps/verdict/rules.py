@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from anon_sql.apps.recorded import asked
+from anon_sql.apps.manifest import asked
 from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
 from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, percent
 from anon_sql.audit.parameters import PEOPLE
