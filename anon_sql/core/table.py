@@ -6,13 +6,14 @@ distribution. A part that is released with the ``Domain`` of its table is treate
 like rows of the table.
 
 Convert the quasi-identifiers of a table to arrays in canonical order, the input of methods.
-Canonical order sorts rows by a hash of their values, so that a release does not depend on the order
-in which rows were scanned. Rows with equal hashes have equal values in the release.
+Canonical order sorts rows by a hash of their quasi-identifiers, so that a release depends neither
+on the order in which rows were scanned nor, at plain k, on sensitive and kept values.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from hashlib import blake2b
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -209,24 +210,63 @@ def read(
     trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
     domain: Domain | None = None,
     weights: npt.NDArray[np.float64] | None = None,
+    ties: bytes | None = None,
 ) -> QuasiTable:
     """Return the quasi-identifiers named in ``types``, SQL types by name in the order of the call.
 
     lists: Arrow values by name. hashes: uint64[n], of the columns that are released unchanged.
     trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one. domain: of
-    the whole table, if these are not all of its rows. weights: see ``QuasiTable``. Raises AnonError
+    the whole table, if these are not all of its rows. weights: see ``QuasiTable``. ties: see
+    ``canonical_order``. Raises AnonError
     for a type or value that labels cannot represent.
     """
     columns = read_columns(function, types, lists, workers, trees)
-    row_hash = hashes.to_numpy(zero_copy_only=False).astype(np.uint64)
-    for column in columns:
-        if isinstance(column, Numbers):
-            kernels.hashing.mix_in(row_hash, column.keys, column.present)
-        else:
-            row_hash = kernels.hashing.mix(row_hash, column.codes)
+    order = canonical_order(columns, hashes.to_numpy(zero_copy_only=False), ties)
     if domain is not None:
         columns = [domain.placed(column) for column in columns]
-    return QuasiTable(tuple(columns), kernels.orders.by_hash(row_hash), weights, workers)
+    return QuasiTable(tuple(columns), order, weights, workers)
+
+
+def canonical_order(
+    columns: Sequence[Column], hashes: npt.NDArray[np.uint64], ties: bytes | None = None
+) -> npt.NDArray[np.int32]:
+    """Return the source row at each position of the canonical order, int32[n].
+
+    Rows are sorted by a hash of their quasi-identifiers alone. The order decides vantage points and
+    ties, so classes would tell of other values if these took part. Only rows that are equal in all
+    quasi-identifiers are sorted by ``hashes``, uint64[n], of the other columns, mixed with the
+    first hash so that no value is first everywhere. ties: a secret key, without which neither order
+    can be computed; None for none.
+    """
+    start = 0 if ties is None else int.from_bytes(ties[:8])
+    quasi = np.full(len(hashes), start, np.uint64)
+    for column in columns:
+        if isinstance(column, Numbers):
+            kernels.hashing.mix_in(quasi, column.keys, column.present)
+        else:
+            quasi = kernels.hashing.mix(quasi, column.codes)
+    order = kernels.orders.by_hash(quasi)
+    sorted_ = quasi[order]
+    begins = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1])[: len(order)])
+    if len(begins) == len(order):
+        return order
+    both = kernels.hashing.mix(quasi, hashes.astype(np.uint64).view(np.int64))
+    if ties is not None:
+        both = _keyed(both, ties)
+    starts = np.append(begins, len(order))
+    arranged: npt.NDArray[np.int32] = kernels.hashing.arrange(order, starts, both)
+    return arranged
+
+
+def _keyed(hashes: npt.NDArray[np.uint64], key: bytes) -> npt.NDArray[np.uint64]:
+    """Return keyed hashes of hashes, uint64[n]; equal ones of equal ones."""
+    different, which = np.unique(hashes, return_inverse=True)
+    words = different.tobytes()
+    made = b"".join(
+        blake2b(words[at : at + 8], key=key, digest_size=8).digest()
+        for at in range(0, len(words), 8)
+    )
+    return np.frombuffer(made, np.uint64)[which.reshape(-1)]
 
 
 def read_columns(

@@ -24,17 +24,18 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 class Given:
     """The rows of a table as a host reads them.
 
-    values: the columns of the table that have a role. kept: uint64[n], the hash of the columns that
-    are released unchanged. whole: uint64[n], the hash of all columns but keys and links. marks: of
-    each sensitive column, uint64[n] and whether it is not NULL. read: int32[n], the place of each
-    row among those that the host has read. raw: of each column whose values are cut to steps, the
-    values as they were. Once rows are tied, whole and marks are empty,
-    and values without keys and links that get new ones.
+    values: the columns of the table that have a role. kept: uint64[n], the hash of the columns
+    that are released unchanged. quasi, whole: uint64[n] each, the hash of the quasi-identifiers,
+    and that of all columns but keys and links. marks: of each sensitive column, uint64[n] and
+    whether it is not NULL. read: int32[n], the place of each row among those that the host has
+    read. raw: of each column whose values are cut to steps, the values as they were. Once rows are
+    tied, quasi, whole and marks are empty, and values without keys and links that get new ones.
     """
 
     node: Node
     values: pa.Table
     kept: Hashes
+    quasi: Hashes
     whole: Hashes
     marks: Mapping[str, pa.Array]
     read: Ints
@@ -51,8 +52,8 @@ class Rows:
     """The n rows of a table of the tree.
 
     parent: int32[n], the row above, -1 in the root. person: int32[n], the row of the root. order:
-    uint64[n], a hash of the row and of all below it. codes: int32[n] by sensitive column. orphans:
-    rows that were left out because no row is above them.
+    uint64[n], the place of the row by hashes of it and of all below it (``_orders``). codes:
+    int32[n] by sensitive column. orphans: rows that were left out because no row is above them.
     """
 
     given: Given
@@ -133,7 +134,8 @@ def tie(
     for name in schema.nodes:
         own, parent, person, lost = tied.pop(name)
         values = own.values.drop_columns(own.node.renewed)
-        lean = replace(own, values=values, whole=np.zeros(0, np.uint64), marks={})
+        none = np.zeros(0, np.uint64)
+        lean = replace(own, values=values, quasi=none, whole=none, marks={})
         found[name] = Rows(lean, parent, person, order[name], _codes(own), lost)
     free()
     return found
@@ -144,8 +146,15 @@ def _only(own: Given, held: Ints) -> Given:
     marks, raw = (
         {name: values.take(at) for name, values in each.items()} for each in (own.marks, own.raw)
     )
-    return Given(
-        own.node, own.values.take(at), own.kept[held], own.whole[held], marks, own.read[held], raw
+    return replace(
+        own,
+        values=own.values.take(at),
+        kept=own.kept[held],
+        quasi=own.quasi[held],
+        whole=own.whole[held],
+        marks=marks,
+        read=own.read[held],
+        raw=raw,
     )
 
 
@@ -284,11 +293,33 @@ def rows_above(link: Link, own: Given, above: Given) -> Ints:
 
 
 def _orders(schema: Schema, tied: Mapping[str, tuple[Any, ...]]) -> dict[str, Hashes]:
-    """Return a hash of each row and of all rows below it, which no order of rows changes."""
+    """Return the place of each row in an order that no order of the source changes, by table.
+
+    Rows are sorted by a hash of the quasi-identifiers of the row and of all rows below it. Other
+    columns, the sensitive ones among them, only decide between rows that are equal in these, so
+    that bins and classes do not tell of them. Rows that are equal in everything have one place.
+    """
+    quasi = _with_all_below(schema, tied, {name: own[0].quasi for name, own in tied.items()})
+    whole = _with_all_below(schema, tied, {name: own[0].whole for name, own in tied.items()})
+    return {name: _places(quasi.pop(name), whole.pop(name)) for name in schema.nodes}
+
+
+def _places(first: Hashes, then: Hashes) -> Hashes:
+    """Return the place of each row by two hashes, uint64[n]; equal rows have the same."""
+    order = lexical(first, then)
+    differs = (np.diff(first[order]) != 0) | (np.diff(then[order]) != 0)
+    found = np.empty(len(order), np.uint64)
+    found[order] = np.append(0, np.cumsum(differs))[: len(order)]
+    return found
+
+
+def _with_all_below(
+    schema: Schema, tied: Mapping[str, tuple[Any, ...]], own: Mapping[str, Hashes]
+) -> dict[str, Hashes]:
+    """Return a hash of each row and of all rows below it, from a hash of each row by table."""
     found: dict[str, Hashes] = {}
     for node in reversed(list(schema.nodes.values())):
-        own = tied[node.name][0]
-        value = mixed(own.whole)
+        value = mixed(own[node.name])
         for place, child in enumerate(schema.children(node.name)):
             _, parent, _, _ = tied[child.name]
             total = np.zeros(len(value), np.uint64)

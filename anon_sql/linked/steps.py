@@ -33,13 +33,14 @@ def _cut(asked: Asked, own: Given) -> Given:
     types = {name: own.node.table.types[name] for name in steps}
     if trees := rows_of(asked.paths, types, asked.time_zone):
         refuse_steps(asked.function, "apply to columns without a hierarchy", listed(list(trees)))
-    values, whole, raw = own.values, own.whole, {}
+    values, quasi, whole, raw = own.values, own.quasi, own.whole, {}
     for name, step in steps.items():
         raw[name] = own.column(name)
         low = cut(asked.function, f"{table}.{name}", types[name], raw[name], step).low
         values = values.set_column(values.column_names.index(name), name, low)
-        whole = mixed(whole ^ _hashes(types[name], low))
-    return replace(own, values=values, whole=whole, raw=raw)
+        hashes = _hashes(types[name], low)
+        quasi, whole = mixed(quasi ^ hashes), mixed(whole ^ hashes)
+    return replace(own, values=values, quasi=quasi, whole=whole, raw=raw)
 
 
 def _hashes(sql_type: str, values: pa.Array) -> Hashes:

@@ -1,6 +1,6 @@
 """Print the statements that sample, hash and count rows, with names always quoted."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
             of_group.append(exp.alias_(column(name), f"text_{at}"))
             of_all.append(exp.alias_(_distinct(exp.column(f"text_{at}")), f"distinct_{at}"))
     if k_alone(request):
-        hashed = spreading_hash(spread_by(request), request.seed, dialect)
+        hashed = spreading_hash([*request.quasi], request.seed, dialect)
         chosen = exp.Case().when(exp.EQ(this=modulo(hashed, HASHED), expression=_ZERO), hashed)
         texts.append(chosen)
         of_group.append(exp.alias_(chosen, "hashed"))
@@ -190,20 +190,33 @@ def one_in(rows: int, wanted: int = SAMPLE_ROWS, different: int | None = None) -
     return max(1, many)
 
 
+def sampled(rows: int, m: int, sample: Callable[[int], pa.Table]) -> tuple[pa.Table, int]:
+    """Return a sample of one row in m, and m; more rows are sampled where most are alike.
+
+    rows: of the table. sample: returns the sample of a given m, as ``sample_select`` describes it.
+    Rows with equal quasi-identifiers are all in the sample or none is, so that few different ones
+    would say too little about the rest.
+    """
+    wanted = max(1, min(DIFFERENT_ROWS, rows // (2 * m)))
+    found = sample(m)
+    while m > 1 and found.num_rows < wanted:
+        m = max(1, m * found.num_rows // wanted)
+        found = sample(m)
+    return found, m
+
+
 def k_alone(request: Request) -> bool:
     """Return whether rows are legal together if and only if there are k of them."""
     return not (request.protected or request.entity is not None or request.strata)
 
 
-def sample_select(
-    request: Request, dialect: str, source: str, m: int, hashed: Sequence[str] | None = None
-) -> str:
-    """Return the statement that samples one row in m.
+def sample_select(request: Request, dialect: str, source: str, m: int) -> str:
+    """Return the statement that samples one row in m, by a hash of the quasi-identifiers.
 
     Its columns are ``quasi_i`` for quasi-identifier number i, text as VARCHAR, and ``weight``, the
-    number of sampled rows with these values. Rows that are equal in every column that is read are
-    all in the sample or none is; if none is, sample again with a smaller m. hashed: the columns
-    whose hash decides; None for ``spread_by``.
+    number of sampled rows with these values. Rows that are equal in all quasi-identifiers are all
+    in the sample or none is (see ``sampled``); if other columns decided, the regions would tell of
+    their values.
     """
     columns = [
         exp.alias_(value(name, sql_type, request.function), f"quasi_{at}")
@@ -212,8 +225,7 @@ def sample_select(
     query = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), WEIGHT))
     query = query.from_(relation(source))
     if m > 1:
-        names = spread_by(request) if hashed is None else hashed
-        rest = modulo(spreading_hash(names, request.seed, dialect), m)
+        rest = modulo(spreading_hash([*request.quasi], request.seed, dialect), m)
         query = query.where(exp.EQ(this=rest, expression=exp.Literal.number(0)))
     return query.group_by(*(each.this for each in columns)).sql(dialect)
 
@@ -223,12 +235,6 @@ def value(name: str, sql_type: str, function: str) -> exp.Expression:
     if is_number(function, name, sql_type) or sql_type == "VARCHAR":
         return column(name)
     return exp.cast(column(name), exp.DataType.Type.VARCHAR)
-
-
-def spread_by(request: Request) -> list[str]:
-    """Return the columns whose hash chooses a sample: all that are read."""
-    named = [*request.quasi, *request.kept]
-    return named if request.entity is None else [*named, request.entity]
 
 
 def hashed_select(request: Request, dialect: str, source: str, name: str) -> str:
@@ -268,5 +274,8 @@ def count_select(
 
 
 def together(request: Request) -> list[str]:
-    """Return the columns whose hash spreads rows over parts: persons stay whole."""
-    return spread_by(request) if request.entity is None else [request.entity]
+    """Return the columns whose hash spreads rows over parts: persons stay whole.
+
+    Only rows that no quasi-identifier can cut are spread; others than these decide among them.
+    """
+    return [*request.quasi, *request.kept] if request.entity is None else [request.entity]

@@ -5,7 +5,7 @@
 -- row_hash in core/duckdb_internals/hashing.py says the same for Arrow tables.
 
 -- Return the version of the row hash. It rises when the hash of any row changes.
-CREATE OR REPLACE MACRO __anon_row_hash_version() AS 1;
+CREATE OR REPLACE MACRO __anon_row_hash_version() AS 2;
 
 -- Return text as its bytes, and any other value as it is: hash() of text follows a collation, by which
 -- values that print differently can be equal.

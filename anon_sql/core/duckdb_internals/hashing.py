@@ -8,7 +8,8 @@ Sort keys are only compared with each other.
 import re
 from collections.abc import Iterable, Mapping
 
-ROW_HASH = 1  # rises when the hash of any row changes, as __anon_row_hash_version() in SQL
+# Rises when the hash of a row changes, or the canonical order; __anon_row_hash_version() in SQL.
+ROW_HASH = 2
 HASH = "system.main.hash"
 _FLOATS = ("FLOAT", "DOUBLE")
 _APART = re.compile(  # types of which values that print differently hash differently everywhere

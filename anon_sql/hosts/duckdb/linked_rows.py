@@ -12,7 +12,8 @@ from anon_sql.linked.rows import Given
 from anon_sql.linked.schema import Node
 
 REPEATED = 4  # rows per text, from which on a dictionary takes less memory
-_COLUMN, _MARK, _KEPT, _WHOLE = "column_", "mark_", "kept", "whole"
+_COLUMN, _MARK = "column_", "mark_"
+_KEPT, _QUASI, _WHOLE = "kept", "quasi", "whole"
 
 
 def read_columns(node: Node) -> list[str]:
@@ -33,13 +34,14 @@ def field_of(node: Node, column: str) -> str:
 def expressions(node: Node, steps: Collection[str] = ()) -> dict[str, str]:
     """Return what is read of each row, SQL by field.
 
-    steps: columns whose values will be cut, so that the hash of the row is without them.
+    steps: columns whose values will be cut, so that the hashes of the row are without them.
     """
     types = node.table.types
     found = {field_of(node, name): quote(name) for name in read_columns(node)}
     found[_KEPT] = row_hash({quote(name): types[name] for name in node.kept})
-    whole = [name for name in (*node.quasi, *node.kept) if name not in steps]
-    found[_WHOLE] = row_hash({quote(name): types[name] for name in whole})
+    quasi = [name for name in node.quasi if name not in steps]
+    for field, names in ((_QUASI, quasi), (_WHOLE, [*quasi, *node.kept])):
+        found[field] = row_hash({quote(name): types[name] for name in names})
     for at, name in enumerate(node.sensitive):
         found[f"{_MARK}{at}"] = mark(quote(name), types[name])
     return found
@@ -52,6 +54,7 @@ def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> 
         node,
         pa.table({name: _held(node, name, fields) for name in read_columns(node)}),
         kept,
+        integers(_copied(fields[_QUASI])),
         integers(_copied(fields[_WHOLE])),
         {name: _copied(fields[f"{_MARK}{at}"]) for at, name in enumerate(node.sensitive)},
         np.arange(len(kept), dtype=np.int32),

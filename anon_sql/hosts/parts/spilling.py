@@ -266,13 +266,12 @@ class Routing:
         return cutting.grow(request, domain, self._sample(domain.rows), wanted, paths, strata)
 
     def _sample(self, rows: int) -> pa.Table:
-        """Return a sample; a smaller share of rows where many are equal may hold none."""
-        m = sql.one_in(rows)
-        while True:
-            found = self._table(sql.sample_select(self.request, "duckdb", _SOURCE, m))
-            if found.num_rows or m == 1:
-                return found
-            m = max(1, m // 8)
+        """Return a sample of so many rows."""
+
+        def sample(m: int) -> pa.Table:
+            return self._table(sql.sample_select(self.request, "duckdb", _SOURCE, m))
+
+        return sql.sampled(rows, sql.one_in(rows), sample)[0]
 
     def spill(self, tree: RegionTree, spilled: SpilledRows, rows: int) -> dict[str, str]:
         """Write the rows of the table, by leaf, and return the checksum of each file by name.

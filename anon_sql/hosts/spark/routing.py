@@ -49,6 +49,7 @@ from anon_sql.regions.sql import (
     k_alone,
     one_in,
     sample_select,
+    sampled,
     summary_select,
     table_domain,
     value_count_select,
@@ -222,14 +223,11 @@ class Rows:
     def regions(self, domain: Domain, many: int, wanted: int) -> Regions:
         """Return regions of about so many rows, each of them legal; many: of the sample."""
         strata = table_strata(self.request, domain, DIALECT, SOURCE, self._found, self.paths)
-        sample = self._sample(many)
-        while sample.num_rows == 0 and many > 1:
-            many = many // 8 or 1
-            sample = self._sample(many)
+        sample, many = sampled(domain.rows, many, self._sample)
         tree = grow(self.request, domain, sample, wanted, self.paths, strata)
-        sampled = sampled_regions(self.request, domain, tree, sample, many, wanted)
-        if sampled is not None:
-            return sampled
+        found = sampled_regions(self.request, domain, tree, sample, many, wanted)
+        if found is not None:
+            return found
 
         grouped = sample.num_rows * GROUPED < sample.column(WEIGHT).to_numpy().sum()
 

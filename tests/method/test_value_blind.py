@@ -1,0 +1,189 @@
+"""At plain k, classes depend on the quasi-identifiers alone: not on other columns, nor on the order
+of rows or of columns.
+
+Who knows the method, its seed and all quasi-identifiers then learns nothing of a sensitive value
+from the choice of the classes. The tests give every other column new values, shuffle the rows, move
+the columns, and compare labels row by row. Rows that are equal in all quasi-identifiers may be
+exchanged.
+"""
+
+import random
+from collections import Counter
+
+import pytest
+
+import anon_sql
+from anon_sql import datasets
+from anon_sql.hosts.duckdb.sql_files import sql_files
+from anon_sql.hosts.linked import given_of, schema_of
+from anon_sql.linked import release
+from anon_sql.linked.options import Asked, Linking
+from anon_sql.regions import sql
+from tests.inserting import insert
+from tests.oracles import adds_rows
+
+METHODS = [f.name for f in sql_files() if f.folder == "release" and not adds_rows(f.name)]
+QUASI = ["age", "height", "city", "sex"]
+NUMBERS = QUASI[:2]  # CANON takes no other columns
+OTHERS = ["ill", "income", "rid"]
+TYPES = {
+    "age": "INTEGER",
+    "height": "DOUBLE",
+    "city": "VARCHAR",
+    "sex": "BOOLEAN",
+    "ill": "VARCHAR",
+    "income": "DECIMAL(9, 2)",
+    "rid": "INTEGER",
+}
+TREES = """
+    CREATE OR REPLACE TABLE trees AS
+    FROM numeric_hierarchy('t', 'age', widths := [10, 30])
+    UNION ALL FROM numeric_hierarchy('t', 'height', widths := [5, 20])
+    UNION ALL SELECT 'city', c, unnest([0, 1, 2]), unnest([c, ascii(c) % 2 || ' x', '*'])
+    FROM (SELECT DISTINCT city AS c FROM t WHERE city IS NOT NULL)
+    UNION ALL SELECT 'sex', s, unnest([0, 1]), unnest([s, '*'])
+    FROM (SELECT unnest(['true', 'false']) AS s)
+"""
+CALLS = [
+    pytest.param("k := 3", id="plain"),
+    pytest.param("k := 4, seed := 7, suppressed := 'drop'", id="seed"),
+    pytest.param("k := 3, weights := MAP {'age': 2, 'city': 0.5}", id="weights"),
+    pytest.param("k := 3, strata := ['sex']", id="strata"),
+    pytest.param("k := 5, hierarchy := 'trees'", id="hierarchy"),
+    pytest.param("k := 5, format := 'mean'", id="mean"),
+]
+LACKS = {  # the parameter that a method needs, and those that it lacks
+    "datafly": ("hierarchy", ("weights",)),
+    "full_domain": ("", ("weights",)),
+    "canon": ("", ("strata", "hierarchy", "weights")),
+}
+OWN = [
+    ("anonymize", "k := 3, effort := 'fast'"),
+    ("anonymize", "k := 3, effort := 'best', rounds := 2"),
+    ("anonymize", "k := 4, suppression_limit := 0.1"),
+    ("rayden", "k := 3, vantage := 'farthest', cut := 'median'"),
+    ("rayden", "k := 3, unrecovered := 'suppress', alpha := 1"),
+]
+
+
+def made(rows, wide, seed=0):
+    """Return the quasi-identifiers of rows; wide: whether nearly all of them differ."""
+    pick = random.Random(seed)
+    ages, heights = (60, 4000) if wide else (6, 3)
+    for _ in range(rows):
+        yield (
+            pick.choice([None, *range(20, 20 + ages)]),
+            150 + pick.randrange(heights) * (0.01 if wide else 10),
+            pick.choice(["Accra", "Bonn", "Cape Town", "Delhi"]),
+            pick.random() < 0.5,
+        )
+
+
+def others(rows, seed):
+    """Return the other columns of rows: an illness, an income, and a number that no two share."""
+    pick = random.Random(seed)
+    numbers = pick.sample(range(10 * rows), rows)
+    return [
+        (pick.choice(["flu", "gout", "asthma", None]), pick.randrange(10**6) / 100, number)
+        for number in numbers
+    ]
+
+
+def labels(con, call, quasi, seed):
+    """Return how often rows with the same quasi-identifiers have the same labels."""
+    pick = random.Random(seed)
+    rest = others(len(quasi), seed)
+    names = pick.sample([*QUASI, *OTHERS], 7) if seed else [*QUASI, *OTHERS]
+    order = [[*QUASI, *OTHERS].index(name) for name in names]
+    rows = [[(*q, *o)[at] for at in order] for q, o in zip(quasi, rest, strict=True)]
+    if seed:
+        pick.shuffle(rows)
+    con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
+    insert(con, "t", rows)
+    con.execute(TREES)
+    method, options = call
+    used = NUMBERS if method == "canon" else QUASI
+    left_out = [name for name in QUASI if name not in used]
+    found = con.execute(
+        f"SELECT rid, {', '.join(used)} FROM {method}('t', {options}, qids := {used!r}, "
+        f"drop := {left_out!r}, sensitive := ['ill'], keep := ['income', 'rid'])"
+    ).fetchall()
+    of_row = {rid: q[: len(used)] for q, (_, _, rid) in zip(quasi, rest, strict=True)}
+    return Counter((of_row[rid], str(shown)) for rid, *shown in found)
+
+
+@pytest.mark.parametrize("wide", [True, False], ids=["different", "alike"])
+@pytest.mark.parametrize("options", CALLS)
+@pytest.mark.parametrize("method", METHODS)
+def test_classes_do_not_depend_on_other_columns(con, method, options, wide):
+    needed, missing = LACKS.get(method, ("", ()))
+    if any(parameter in options for parameter in missing):
+        pytest.skip("the method lacks this parameter")
+    if needed and needed not in options:
+        options += f", {needed} := 'trees'"
+    check(con, (method, options), wide)
+
+
+@pytest.mark.parametrize("wide", [True, False], ids=["different", "alike"])
+@pytest.mark.parametrize("call", OWN, ids=" ".join)
+def test_own_parameters_do_not_make_them_depend(con, call, wide):
+    check(con, call, wide)
+
+
+def check(con, call, wide):
+    quasi = list(made(120, wide))
+    first = labels(con, call, quasi, seed=0)
+    assert [labels(con, call, quasi, seed) == first for seed in (1, 2, 3)] == [True] * 3
+
+
+@pytest.mark.parametrize("method", ["rayden", "anonymize"])
+def test_nor_in_parts(con, method, tmp_path, monkeypatch):
+    monkeypatch.setattr(sql, "one_in", lambda rows: 4)
+    quasi = list(made(600, wide=True))
+
+    def released(seed):
+        rest = others(len(quasi), seed)
+        rows = [(*q, *o) for q, o in zip(quasi, rest, strict=True)]
+        if seed:
+            random.Random(seed).shuffle(rows)
+        names = [*QUASI, *OTHERS]
+        con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
+        insert(con, "t", rows)
+        into = f"parts_{seed}"
+        call = {"method": method, "k": 4, "region_rows": 100, "qids": QUASI, "sensitive": "ill"}
+        found = anon_sql.release(con, "t", into=into, keep=["income", "rid"], **call)
+        assert found.regions > 3
+        of_row = {rid: q for q, (_, _, rid) in zip(quasi, rest, strict=True)}
+        made = con.execute(f"SELECT rid, {', '.join(QUASI)} FROM {into}").fetchall()
+        con.execute(f"DROP TABLE {into}")
+        return Counter((of_row[rid], str(shown)) for rid, *shown in made)
+
+    assert released(0) == released(1) == released(2)
+
+
+def test_nor_of_linked_tables(con):
+    def classes(seed):
+        datasets.hospital(con, 300)
+        for table, column in (("diagnosis", "code"), ("visit", "days")):
+            values = [value for (value,) in con.execute(f"SELECT {column} FROM {table}").fetchall()]
+            if seed:
+                random.Random(seed).shuffle(values)
+            con.execute(
+                f"CREATE OR REPLACE TEMP TABLE new (place INTEGER, v {'INTEGER' if column == 'days' else 'VARCHAR'})"
+            )
+            insert(con, "new", list(enumerate(values)))
+            con.execute(f"UPDATE {table} SET {column} = v FROM new WHERE {table}.rowid = new.place")
+        schema = schema_of(con, "release_linked", "person", roles={})
+        given = {name: given_of(con, node) for name, node in schema.nodes.items()}
+        visits = given["visit"].values.select(["visited", "ward"]).to_pylist()
+        plan = release.plan(Asked("release_linked", 5, Linking()), schema, given)
+        owners = plan.tied["visit"].parent.tolist()
+        shown = zip(owners, map(str, visits), plan.groups["visit"].tolist(), strict=True)
+        return plan.groups["person"].tolist(), Counter(shown)
+
+    first = classes(0)
+    assert len(set(first[0])) > 10
+    assert classes(1) == first
+    assert classes(2) == first
+    for table in reversed(datasets.HOSPITAL):
+        con.execute(f"DROP TABLE {table}")
