@@ -52,7 +52,7 @@ def taken(tmp_path_factory):
     source = folder / "people.parquet"
     tables = first_recipe(con, source, folder, suggested, Dialect())
     tables["roles"] = {"keep": [], "drop": [], **ROLES}
-    shown = {}
+    shown, relation = {}, {"name": "people.parquet", "call": None}
     for method in methods():
         trees = {"age": "age.csv", "height": "height.csv"} if method == "datafly" else {}
         known = recipes.release_keys(method)
@@ -61,7 +61,7 @@ def taken(tmp_path_factory):
         path = folder / f"{method}.toml"
         recipes.write(path, **tables, hierarchies=trees)
         names = {"release": f"{method}.parquet", "recipe": path.name}
-        shown[method] = pages.away(recipes.read("test", path), trees, names, "people.parquet")
+        shown[method] = pages.away(recipes.read("test", path), trees, names, relation)
     done = subprocess.run(
         [sys.executable, "-c", AGAIN],
         input=json.dumps({method: each["Python"] for method, each in shown.items()}),
