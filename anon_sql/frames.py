@@ -113,9 +113,9 @@ def anonymize(
     rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None, series: Frame = None, key: Any = None,
+    steps: Mapping[str, float] | None = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
@@ -139,8 +139,10 @@ def anonymize(
     suppression_limit: largest share of rows to suppress, 0…1, where that lowers the loss of all
         rows (a suppressed row loses 1); anonymize_stats shows what it saved; None for none.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -158,8 +160,8 @@ def basic_mondrian(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
@@ -172,8 +174,10 @@ def basic_mondrian(
         identifier.
     seed: seed for random choices. It has no effect: the method makes no random choices.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, a value
@@ -194,8 +198,7 @@ def canon(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
@@ -212,8 +215,10 @@ def canon(
         value, level and label; None for none. It must not contain a quasi-identifier, because
         the distance needs numbers.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number
@@ -232,8 +237,7 @@ def datafly(
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
@@ -250,9 +254,11 @@ def datafly(
         and no others. A row is suppressed if one of its values or NULLs has no such label, or
         if its class is not legal; None for none.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none. Refused: a column
-        that is generalized alike in all rows fits no cohorts.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none. Refused: a column that is generalized alike in all
+        rows fits no cohorts.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
@@ -273,8 +279,8 @@ def dop(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
@@ -296,8 +302,10 @@ def dop(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -316,8 +324,8 @@ def full_domain(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
@@ -339,9 +347,11 @@ def full_domain(
         and no others. A row is suppressed if one of its values or NULLs has no such label, or
         if its class is not legal; None for none.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none. Refused: a column
-        that is generalized alike in all rows fits no cohorts.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none. Refused: a column that is generalized alike in all
+        rows fits no cohorts.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
@@ -360,8 +370,8 @@ def k_member(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
@@ -376,8 +386,10 @@ def k_member(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -397,8 +409,7 @@ def mondrian(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
@@ -415,8 +426,10 @@ def mondrian(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -438,8 +451,7 @@ def mondrian_cof(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
@@ -464,8 +476,10 @@ def mondrian_cof(
     threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
         None means the limit that alpha sets.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -483,8 +497,8 @@ def oka(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
@@ -498,8 +512,10 @@ def oka(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -522,8 +538,7 @@ def rayden(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
@@ -549,8 +564,10 @@ def rayden(
     threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect;
         None means the limit that alpha sets.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -619,8 +636,8 @@ def top_down(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = 'env:ANON_KEY', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. At worst the time grows with the square of the number of classes.
@@ -633,8 +650,10 @@ def top_down(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
     series: state of a series that series_next has made of this table; the release then consists
-        of its cohorts, the rows of former members included; None for none.
-    key: secret key of the series, as in anon_pseudonym.
+        of its cohorts, the rows of former members included; without a key, that of the series
+        is 'env:ANON_KEY'; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown

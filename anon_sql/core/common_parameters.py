@@ -180,11 +180,18 @@ class InSeries:
         None,
         RelationOf("cohort, person and tuple"),
         "state of a series that series_next has made of this table; the release then consists of "
-        "its cohorts, the rows of former members included",
+        "its cohorts, the rows of former members included; without a key, that of the series is "
+        "'env:ANON_KEY'",
         null="none",
         relation=True,
     )
-    key: Any = param("env:ANON_KEY", Secret(), "secret key of the series, as in anon_pseudonym")
+    key: Any = param(
+        None,
+        Secret(),
+        "secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot "
+        "be repeated without it",
+        null="none",
+    )
 
 
 def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, float]:
@@ -244,7 +251,7 @@ def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArra
 
 
 WITHDRAWN = ("invariant", "previous", "counterfeits")
-IN_SQL = ("series", "key")  # parameters of releases that other hosts do not have
+IN_SQL = ("series",)  # parameters of releases that other hosts do not have
 
 
 def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:

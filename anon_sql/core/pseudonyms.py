@@ -184,6 +184,28 @@ def hold(
     The key is held until ``forget``, or until ``MOST`` others were used. A plan holds the name, so
     that a prepared statement needs the key whenever it runs.
 
+    source, secret: as ``resolved`` takes them. Raises AnonError as ``resolved`` does.
+    """
+    held = _Held(database, resolved(function, source, secret))
+    with _lock:
+        name = _names.get(held) or f"key {next(_numbers)}"
+        _use(name, held)
+        while len(_keys) > MOST:
+            _drop(next(iter(_keys)))
+    return name
+
+
+def without_database(function: str, name: str) -> str:
+    """Refuse ``secret:NAME`` where no database is asked."""
+    rule = Parameter("key") + " must be 'env:NAME' or a secret itself where DuckDB is not asked"
+    raise AnonError(function, rule, "a secret of a database", HINT)
+
+
+def resolved(
+    function: str, source: object, secret: Callable[[str, str], str] = without_database
+) -> bytes:
+    """Return a key.
+
     source: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:NAME`` for
     a secret of the database; nothing else is a reference. secret: returns the value of a secret, of
     the function and the name. Raises AnonError, which shows neither the key nor the name after the
@@ -204,13 +226,7 @@ def hold(
         raise AnonError(function, rule, got, HINT)
     key = source.encode() if isinstance(source, str) else source
     require_key(function, key)
-    held = _Held(database, key)
-    with _lock:
-        name = _names.get(held) or f"key {next(_numbers)}"
-        _use(name, held)
-        while len(_keys) > MOST:
-            _drop(next(iter(_keys)))
-    return name
+    return key
 
 
 def _use(name: str, held: _Held) -> None:
@@ -250,6 +266,28 @@ def key_of(function: str, name: object) -> bytes:
         "an older one",
         "prepare the statement again",
     )
+
+
+def named_key(function: str, written: str, value: Any, why: str) -> Any:
+    """Return a key that names an environment variable, where a secret itself must not stand.
+
+    written: the parameter as its users write it; why: no secret may stand there, in words. None is
+    returned as it is. Raises AnonError for any other text.
+    """
+    if value is not None and not (isinstance(value, str) and value.startswith("env:")):
+        rule = f"{written} must be env: and the name of an environment variable"
+        raise AnonError(function, rule, "another text", why)
+    return value
+
+
+def choices(key: bytes, seed: int) -> tuple[int, bytes]:
+    """Return the seed of random choices that a key and a public seed give, and a key for ties.
+
+    The seed is a number of 63 bits, the key for ties has 32 bytes. Without the key neither can be
+    computed.
+    """
+    digest = hmac.digest(key, b"anon_sql choices %d" % seed, "sha512")
+    return int.from_bytes(digest[:8]) >> 1, digest[8:40]
 
 
 LENGTH = 16  # bytes of a person's hash

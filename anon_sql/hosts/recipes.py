@@ -17,6 +17,7 @@ from typing import Any
 from anon_sql.core.common_parameters import IN_SQL, PERSON, ROW, UNIT, WITHDRAWN
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
+from anon_sql.core.pseudonyms import named_key
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, Option, did_you_mean, listed
 from anon_sql.hosts import documents
@@ -32,6 +33,7 @@ ACCEPTABLE = (
     *("texts", "sets", "suppression", "distribution", "choice", "roles", "people", "kept"),
 )
 _OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
+_NO_SECRET = "a recipe holds no secret"
 _WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
@@ -154,7 +156,7 @@ def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
         statement_of(function, found["statement"]),
         accepted_of(function, found["accepted"]),
         found["stricter"],
-        _series(function, found["series"]),
+        _series(function, found["series"], release),
     )
 
 
@@ -231,6 +233,7 @@ def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str,
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
     require_known(function, "[release]", found, release_keys(fold(method)))
+    named_key(function, "key in [release]", found.get("key"), _NO_SECRET)
     if found.get(UNIT, PERSON) not in (PERSON, ROW):
         raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}", "another")
     return fold(method), dict(found)
@@ -285,7 +288,7 @@ def accepted_of(function: str, found: Mapping[str, Any]) -> dict[str, str]:
     return dict(found)
 
 
-def _series(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def _series(function: str, found: Mapping[str, Any], release: Mapping[str, Any]) -> dict[str, Any]:
     require_typed(function, "[series]", found, _SERIES)
     if found and function not in _OF_SERIES:
         rule = "the recipe must be one without [series]"
@@ -293,9 +296,10 @@ def _series(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
         raise AnonError(function, rule, "one of a series", hint)
     if found:
         relative(function, "file in [series]", found.get("file"))
-    if not found.get("key", "env:").startswith("env:"):
-        rule = "key in [series] must be env: and the name of an environment variable"
-        raise AnonError(function, rule, "another text", "a recipe holds no secret")
+    if found and "key" in release:
+        rule = "the key of a series must stand in [series]"
+        raise AnonError(function, rule, "one in [release]", "move it")
+    named_key(function, "key in [series]", found.get("key"), _NO_SECRET)
     return dict(found)
 
 

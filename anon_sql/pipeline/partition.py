@@ -210,6 +210,7 @@ def prepare(
         trees,
         domain,
         relative(request.weights, list(request.quasi)),
+        request.ties,
     )
     table = in_earlier_bins(table, request, source)
     real = None if source.real is None else source.real[table.order]

@@ -24,6 +24,7 @@ from anon_sql.core.parameters import (
     read,
     takes,
 )
+from anon_sql.core.pseudonyms import choices, resolved
 from anon_sql.core.roles import PARAMETER, Roles, assign, fold, including, named
 from anon_sql.core.steps import read_steps
 from anon_sql.errors import (
@@ -69,13 +70,15 @@ class Request:
     quasi-identifier by name, in the order of the call. kept: columns that are released unchanged.
     models: the privacy models that are required of sensitive values. protected: sensitive columns
     that they apply to, by name, with whether t uses the ordered distance. entity: the column that
-    identifies persons. classes: the column of given class ids. options: the group of the function's
-    own parameters. threads: number of threads. time_zone: of timestamps that the hierarchy writes
-    without one. strata: the quasi-identifiers that are not generalized. weights: of
-    quasi-identifiers by name; those that are left out have 1. steps: of quasi-identifiers whose
-    values are cut. rest: SQL type of each column that only a ``*`` releases as it is, by name; the
-    host looks at its values first (``without_identifiers``), because ``prepare`` refuses a request
-    that has any. Others: as in the SQL interface.
+    identifies persons. classes: the column of given class ids. options: the group of the
+    function's own parameters. threads: number of threads. time_zone: of timestamps that the
+    hierarchy writes without one. strata: the quasi-identifiers that are not generalized. weights:
+    of quasi-identifiers by name; those that are left out have 1. steps: of quasi-identifiers whose
+    values are cut. seed: of random choices; with a key, the one that ``choices`` derives. ties: a
+    key that decides between rows with equal quasi-identifiers, None without a key. rest: SQL type
+    of each column that only a ``*`` releases as it is, by name; the host looks at its values first
+    (``without_identifiers``), because ``prepare`` refuses a request that has any. Others: as in
+    the SQL interface.
     """
 
     function: str
@@ -89,6 +92,7 @@ class Request:
     format: str = "label"
     suppressed: str = "keep"
     seed: int = parameters_of(Seed)["seed"].default
+    ties: bytes | None = field(default=None, repr=False)
     models: tuple[ValueModel, ...] = ()
     options: Any = None
     threads: int = 1
@@ -144,12 +148,14 @@ def checked(
     *,
     complete: bool = True,
     drops: Sequence[str] = (),
+    key_of: Callable[[str, object], bytes] = resolved,
 ) -> Request:
     """Return the request of a call, or raise AnonError for invalid parameters and roles.
 
     call_arguments: arguments by name; those that are left out have their defaults. complete:
     whether every column must have a role, as in a release. drops: columns that are dropped besides
-    identifiers.
+    identifiers. key_of: returns the key that the argument of ``key`` stands for, of the function
+    and the argument.
     """
     refuse_withdrawn(function, call_arguments)
     if call_arguments.get("series") is not None:  # SQL reads it, and passes nothing of it on
@@ -171,6 +177,9 @@ def checked(
     common = {
         name: value for group in groups for name, value in _read(group, function, call_arguments)
     }
+    ties = None
+    if call_arguments.get("key") is not None:
+        common["seed"], ties = choices(key_of(function, call_arguments["key"]), common["seed"])
     models: list[ValueModel] = [read(group, function, call_arguments) for group in VALUE_MODELS]
     options: Any = read(own_group(function, COMMON), function, call_arguments)
     if common["format"] in FORMS and method is not None and method.perturbative:
@@ -221,6 +230,7 @@ def checked(
         entity,
         classes,
         **common,
+        ties=ties,
         models=tuple(model for model in models if model.required),
         options=options,
         threads=relation.threads,

@@ -23,8 +23,10 @@
 -- invariant: withdrawn, like previous.
 -- counterfeits: withdrawn, like previous.
 -- series: state of a series that series_next has made of this table; the release then consists of
---   its cohorts, the rows of former members included; NULL for none.
--- key: secret key of the series, as in anon_pseudonym.
+--   its cohorts, the rows of former members included; without a key, that of the series is
+--   'env:ANON_KEY'; NULL for none.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -35,7 +37,7 @@ CREATE OR REPLACE MACRO anonymize(
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
     invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, series := NULL, key := 'env:ANON_KEY', steps := NULL
+    drop := NULL, series := NULL, key := NULL, steps := NULL
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(

@@ -7,8 +7,10 @@
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. It has no effect: the method makes no random choices.
 -- series: state of a series that series_next has made of this table; the release then consists of
---   its cohorts, the rows of former members included; NULL for none.
--- key: secret key of the series, as in anon_pseudonym.
+--   its cohorts, the rows of former members included; without a key, that of the series is
+--   'env:ANON_KEY'; NULL for none.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, a value that
 --   its hierarchy lacks.
@@ -18,7 +20,7 @@ CREATE OR REPLACE MACRO basic_mondrian(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
-    key := 'env:ANON_KEY'
+    key := NULL
 ) AS TABLE
 FROM __anon_released(
     'basic_mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(

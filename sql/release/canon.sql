@@ -12,8 +12,10 @@
 --   level and label; NULL for none. It must not contain a quasi-identifier, because the distance
 --   needs numbers.
 -- series: state of a series that series_next has made of this table; the release then consists of
---   its cohorts, the rows of former members included; NULL for none.
--- key: secret key of the series, as in anon_pseudonym.
+--   its cohorts, the rows of former members included; without a key, that of the series is
+--   'env:ANON_KEY'; NULL for none.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.
@@ -23,7 +25,7 @@ CREATE OR REPLACE MACRO canon(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, vantage := 'random', cut := 'median', tries := 8, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, steps := NULL, series := NULL, key := 'env:ANON_KEY'
+    drop := NULL, steps := NULL, series := NULL, key := NULL
 ) AS TABLE
 FROM __anon_released(
     'canon', tbl, k, __anon_scope(tbl, system.main.struct_pack(

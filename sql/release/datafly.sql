@@ -13,9 +13,11 @@
 --   no others. A row is suppressed if one of its values or NULLs has no such label, or if its class
 --   is not legal; NULL for none.
 -- series: state of a series that series_next has made of this table; the release then consists of
---   its cohorts, the rows of former members included; NULL for none. Refused: a column that is
---   generalized alike in all rows fits no cohorts.
--- key: secret key of the series, as in anon_pseudonym.
+--   its cohorts, the rows of former members included; without a key, that of the series is
+--   'env:ANON_KEY'; NULL for none. Refused: a column that is generalized alike in all rows fits no
+--   cohorts.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks, a like whose labels overlap or that suppresses more than suppression_limit.
@@ -25,7 +27,7 @@ CREATE OR REPLACE MACRO datafly(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, suppression_limit := NULL, beta := NULL, delta := NULL,
     strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
-    steps := NULL, series := NULL, key := 'env:ANON_KEY'
+    steps := NULL, series := NULL, key := NULL
 ) AS TABLE
 FROM __anon_released(
     'datafly', tbl, k, __anon_scope(tbl, system.main.struct_pack(

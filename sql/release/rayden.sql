@@ -22,8 +22,10 @@
 -- threshold: a row is an outlier if its COF exceeds this number; alpha then has no effect; NULL
 --   means the limit that alpha sets.
 -- series: state of a series that series_next has made of this table; the release then consists of
---   its cohorts, the rows of former members included; NULL for none.
--- key: secret key of the series, as in anon_pseudonym.
+--   its cohorts, the rows of former members included; without a key, that of the series is
+--   'env:ANON_KEY'; NULL for none.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -34,7 +36,7 @@ CREATE OR REPLACE MACRO rayden(
     seed := 42, alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8, repair := 'cap',
     variant := 'rayden', unrecovered := 'return', hierarchy := NULL, threshold := NULL,
     beta := NULL, delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, steps := NULL, series := NULL, key := 'env:ANON_KEY'
+    max_share := NULL, drop := NULL, steps := NULL, series := NULL, key := NULL
 ) AS TABLE
 FROM __anon_released(
     'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(

@@ -8,8 +8,10 @@
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. Columns in it are labelled by its nodes.
 -- series: state of a series that series_next has made of this table; the release then consists of
---   its cohorts, the rows of former members included; NULL for none.
--- key: secret key of the series, as in anon_pseudonym.
+--   its cohorts, the rows of former members included; without a key, that of the series is
+--   'env:ANON_KEY'; NULL for none.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -19,7 +21,7 @@ CREATE OR REPLACE MACRO top_down(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
-    key := 'env:ANON_KEY'
+    key := NULL
 ) AS TABLE
 FROM __anon_released(
     'top_down', tbl, k, __anon_scope(tbl, system.main.struct_pack(

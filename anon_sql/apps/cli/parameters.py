@@ -24,13 +24,15 @@ from anon_sql.core.parameters import (
     Flag,
     OrNull,
     RelationOf,
+    Secret,
     Whole,
     takes,
 )
+from anon_sql.core.pseudonyms import named_key
 from anon_sql.errors import AnonError, Spelling
 from anon_sql.methods.method import release_methods
 
-NAMED = {"qids": "quasi", "identifiers": "identifier", "key": "ledger_key"}
+NAMED = {"qids": "quasi", "identifiers": "identifier"}
 
 
 def of_releases() -> dict[str, Declaration]:
@@ -174,9 +176,9 @@ def _kind(known: Declaration) -> Any:
     accepts = known.accepts.option if isinstance(known.accepts, OrNull) else known.accepts
     if isinstance(accepts, Choice):
         return _words(known.name.title(), accepts.words)
-    if isinstance(accepts, Columns):
-        return str if accepts.one else list[str]
-    if isinstance(accepts, ColumnWeights):
+    if isinstance(accepts, Secret) or (isinstance(accepts, Columns) and accepts.one):
+        return str
+    if isinstance(accepts, (Columns, ColumnWeights)):
         return list[str]
     if known.relation:
         return Path
@@ -216,6 +218,8 @@ def read(command: str, known: Declaration, value: Any) -> Any:
         return names(value)
     if isinstance(known.accepts, ColumnWeights):
         return pairs(command, known.name, value)
+    if isinstance(known.accepts, Secret):
+        return named_key(command, flag(known.name), value, "others see a command line")
     return str(value) if isinstance(value, StrEnum) else value
 
 

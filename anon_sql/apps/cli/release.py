@@ -162,7 +162,7 @@ def release(
 
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
-    with console.one_sentence(STOPPED, spelling=_spelling(source, previous, series)):
+    with console.one_sentence(STOPPED, spelling=_spelling(source, parameters, previous, series)):
         linking = {"link": link, "leave_out": leave_out, "surplus": surplus, "orphans": orphans}
         if is_recipe(source):
             _require_alone(
@@ -217,6 +217,7 @@ def release(
         beside = {
             "--previous": previous,
             "--ledger": ledger,
+            "--key": "key" in parameters,
             "--regions": regions,
             "--region-rows": region_rows,
             "--resume": resume,
@@ -338,9 +339,12 @@ def _check_call(
         parts_request(con, "raw", method, values["k"], {**others, **named})
 
 
-def _spelling(source: Path, previous: Sequence[Path], series: Path | None) -> Options:
-    """Return how errors name options; a key is that of a series or a ledger, or in the recipe."""
-    key = "series_key" if series else "key" if is_recipe(source) else "ledger_key"
+def _spelling(
+    source: Path, parameters: Mapping[str, Any], previous: Sequence[Path], series: Path | None
+) -> Options:
+    """Return how errors name options; a key is that of a series, of the release or of a ledger."""
+    own = is_recipe(source) or "key" in parameters
+    key = "series_key" if series else "key" if own else "ledger_key"
     return Options(release, earlier_files(previous), key)
 
 

@@ -32,7 +32,7 @@ class Options(Spelling):
         self,
         command: Callable[..., None],
         files: Mapping[str, Path] | None = None,
-        key: str = NAMED["key"],
+        key: str = "ledger_key",
     ):
         """command: the function that typer calls. files: that relations are read from, by name.
 

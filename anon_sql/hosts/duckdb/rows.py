@@ -24,6 +24,7 @@ from anon_sql.core.arrow import first, integers, one_array, plain, return_memory
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import takes
+from anon_sql.core.pseudonyms import key_of
 from anon_sql.core.running import Workers
 from anon_sql.core.stopping import Stop
 from anon_sql.errors import AnonError, Parameter
@@ -311,7 +312,9 @@ def begin(
     bound = {name: value for name, value in scope.items() if name in takes(function)}
     arguments = {**bound, **(first(options) or {}), "k": pa.types.is_boolean(k.type) or first(k)}
     drops = scope["drops"] or ()
-    request = checked(function, relation, arguments, complete=first(releases), drops=drops)
+    request = checked(
+        function, relation, arguments, complete=first(releases), drops=drops, key_of=key_of
+    )
     most, too_large = rows_that_fit(request, setting["memory_limit"])
     statement = Statement(database, first(connections), first(statements))
     stopping.belongs_to(statement.connection)
