@@ -178,7 +178,7 @@ def checked(
         name: value for group in groups for name, value in _read(group, function, call_arguments)
     }
     ties = None
-    if call_arguments.get("key") is not None:
+    if method is not None and call_arguments.get("key") is not None:  # and not that of a series
         common["seed"], ties = choices(key_of(function, call_arguments["key"]), common["seed"])
     models: list[ValueModel] = [read(group, function, call_arguments) for group in VALUE_MODELS]
     options: Any = read(own_group(function, COMMON), function, call_arguments)

@@ -29,7 +29,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
-from anon_sql.errors import AnonError, Parameter, Words
+from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import KINDS, atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
@@ -283,7 +283,7 @@ class Bench:
         made = self._made
         assert made is not None
         judged = verdict(made.measured, **of_recipe.judging(recipe, NAME))
-        _require_stated(recipe)
+        of_recipe.require_stated(NAME, recipe.statement)
         of_recipe.require_signable(NAME, judged)
         paths = {
             "release": self._new(names["release"], tuple(KINDS), overwrite),
@@ -370,14 +370,6 @@ class Bench:
             hint = "choose another name, or allow that it is replaced"
             raise AnonError(NAME, "the file must be new", f"'{name}', which exists", hint)
         return path
-
-
-def _require_stated(recipe: Recipe) -> None:
-    """Raise AnonError for a release without a purpose or a recipient."""
-    for name in ("purpose", "recipient"):
-        if not str(recipe.statement.get(name) or "").strip():
-            rule = Parameter(name) + " must be stated before a release is signed"
-            raise AnonError(NAME, rule, "none", "write one or two sentences")
 
 
 def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

@@ -17,7 +17,7 @@ from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
 from anon_sql.core.running import Progress
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
@@ -166,18 +166,24 @@ def require_signable(function: str, found: Verdict) -> None:
         raise AnonError(function, rule, f"none for {', '.join(found.open)}", why[0].sentence)
 
 
+STATED = ("purpose", "recipient")  # what a release must have in words before it is signed
+
+
 def stated(statement: Mapping[str, Any]) -> bool:
     """Return whether a release has a purpose and a recipient, in words."""
-    texts = (statement.get(name) or "" for name in ("purpose", "recipient"))
-    return all(any(letter.isalnum() for letter in text) for text in texts)
+    return all(_in_words(statement, name) for name in STATED)
 
 
 def require_stated(function: str, statement: Mapping[str, Any]) -> None:
-    """Raise AnonError for a release that nobody can sign: it lacks its purpose or recipient."""
-    if not stated(statement):
-        rule = "a release that is signed must have a purpose and a recipient"
-        hint = "say in words what it is for and who receives it"
-        raise AnonError(function, rule, "one without words", hint)
+    """Raise AnonError for a release that cannot be signed: it lacks its purpose or recipient."""
+    for name in STATED:
+        if not _in_words(statement, name):
+            rule = Parameter(name) + " must be stated before a release is signed"
+            raise AnonError(function, rule, "none", "write one or two sentences")
+
+
+def _in_words(statement: Mapping[str, Any], name: str) -> bool:
+    return any(letter.isalnum() for letter in str(statement.get(name) or ""))
 
 
 def _rules(reasons: Any) -> str:

@@ -55,6 +55,7 @@ NOT_COVERED = (
     "Other releases of the same persons, which could be compared with this one.",
     "Attackers who know more about a person than the quasi-identifiers, or who know a sensitive "
     "value.",
+    "Attackers who compute from the method and the classes which values were merged.",
     "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",
     "Columns with the role keep, apart from rows that are unique on them: they are not changed.",
     "Whether the roles are right: only you can know what others know about these persons.",

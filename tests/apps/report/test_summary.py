@@ -258,7 +258,7 @@ def test_the_annex_repeats_nothing_of_the_first_page(made, said):
 def test_a_release_is_signed_with_a_purpose_and_a_recipient():
     for wrong in ({}, {"purpose": "A study"}, {"purpose": "A study", "recipient": " . "}):
         assert not of_recipe.stated(wrong)
-        with pytest.raises(AnonError, match="must have a purpose and a recipient"):
+        with pytest.raises(AnonError, match="must be stated before a release is signed"):
             of_recipe.require_stated("studio", wrong)
     of_recipe.require_stated("studio", {"purpose": "A study", "recipient": "Ärzte ohne Grenzen"})
 
