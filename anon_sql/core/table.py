@@ -245,7 +245,7 @@ def canonical_order(
             kernels.hashing.mix_in(quasi, column.keys, column.present)
         else:
             quasi = kernels.hashing.mix(quasi, column.codes)
-    order = kernels.orders.by_hash(quasi)
+    order: npt.NDArray[np.int32] = kernels.orders.by_hash(quasi)
     sorted_ = quasi[order]
     begins = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1])[: len(order)])
     if len(begins) == len(order):

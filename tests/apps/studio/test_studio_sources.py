@@ -176,11 +176,11 @@ def chosen(session):
 
 def test_a_file_larger_than_the_memory_is_opened_without_a_preview(tmp_path):
     wide = ", ".join(f"hash(i + {n}) AS number_{n}" for n in range(20))
-    sql = PEOPLE.replace("FROM range(1000)", f", {wide} FROM range(600000)")
+    sql = PEOPLE.replace("FROM range(1000)", f", {wide} FROM range(800000)")
     bench, file = bench_of(tmp_path, sql, "(ROW_GROUP_SIZE 4096)")
     assert bench.table()["every"] == 1
-    bench.con.execute("SET memory_limit = '90MB'")
-    assert file.stat().st_size > 90_000_000
+    bench.con.execute("SET memory_limit = '120MB'")
+    assert file.stat().st_size > 120_000_000
     facts, session = bench.table(), Session(tmp_path)
     session.open(facts, bench.roles())
     screen = {"session": session, "facts": facts}

@@ -49,7 +49,7 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
     listed = "".join(f", {name} := {value!r}" for name, value in checked.items())
     failed = big.execute(
         f"SELECT property FROM audit('big', 'release', k := 5, qids := {QIDS}, "
-        f"sensitive := 'ill ness'{listed}) WHERE passed = false"
+        f"sensitive := 'ill ness', unit := 'row'{listed}) WHERE passed = false"
     ).fetchall()
     assert [name for (name,) in failed if "unique" not in name and "identif" not in name] == []
     wanted = big.sql(
