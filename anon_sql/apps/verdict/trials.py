@@ -12,6 +12,7 @@ from anon_sql.apps.manifest import UNIQUE
 from anon_sql.apps.verdict.figures import TABLES, Drawn, Measured, arguments, measure, rows_of
 from anon_sql.apps.verdict.rules import AMBER, RED, VERDICT, Reason, Verdict, verdict
 from anon_sql.core import stopping
+from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import REST, fold
@@ -213,7 +214,7 @@ def trials(
     ((count,),) = con.execute("SELECT count(*) FROM raw").fetchall()
     columns = list(map(quote, table.columns))
     person = [quote(request["entity"])] if request.get("entity") else []
-    hashes = [f"system.main.hash({', '.join(names)})" for names in (person, columns) if names]
+    hashes = [hash_of(names) for names in (person, columns) if names]
     chosen = f"FROM raw ORDER BY {', '.join(hashes)} LIMIT {rows}" if count > rows else "FROM raw"
     copied = {"raw": chosen}
     if request.get("hierarchy"):
