@@ -106,6 +106,23 @@ def test_green_writes_the_release_and_its_manifest(folder):
     assert "the recipe is the one that was used (another SHA-256)" in said
 
 
+def test_a_manifest_with_other_parameters_than_its_recipe_fails(folder):
+    assert run("release", folder / "r.toml", folder / "safe.parquet").exit_code == 0
+    beside = folder / "safe.parquet.anon.json"
+    written = json.loads(beside.read_text())
+    told = run("verify", folder / "safe.parquet", "--recipe", folder / "r.toml")
+    assert "holds    method, parameters and roles: those of the recipe" in told.output
+    for change, name in (
+        ({"parameters": {**written["parameters"], "k": 4}}, "k"),
+        ({"parameters": {**written["parameters"], "t": 0.9}}, "t"),
+        ({"roles": {**written["roles"], "sensitive": ["illness"], "keep": ["cost"]}}, "sensitive"),
+        ({"method": "mondrian"}, "method"),
+    ):
+        beside.write_text(json.dumps(written | change))
+        said = refused("verify", folder / "safe.parquet", "--recipe", folder / "r.toml")
+        assert f"method, parameters and roles: those of the recipe ({name}" in said
+
+
 def test_the_rows_are_those_of_the_command_without_a_recipe(folder):
     assert run("release", folder / "r.toml", folder / "safe.csv").exit_code == 0
     result = run(

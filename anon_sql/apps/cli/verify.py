@@ -12,7 +12,7 @@ import typer
 import anon_sql
 from anon_sql.apps import files, linked_checks, manifest, recorded
 from anon_sql.apps.cli import console, options
-from anon_sql.apps.cli.by_recipe import load
+from anon_sql.apps.cli.by_recipe import asked, load
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import (
     cast_values,
@@ -298,6 +298,7 @@ def _checks(
 ) -> Iterator[Check]:
     if by is not None:
         yield _by_recipe(written, by.sha256)
+        yield _as_asked(written, by)
     same = list(of_file(written, released))
     yield from same
     yield from of_earlier(written, previous)
@@ -342,3 +343,15 @@ def _checks(
 def _by_recipe(written: Mapping[str, Any], sha256: str) -> Check:
     stated = (written.get("recipe") or {}).get("sha256")
     return Check("the recipe is the one that was used", stated == sha256, "another SHA-256")
+
+
+def _as_asked(written: Mapping[str, Any], by: Recipe) -> Check:
+    """Return whether a manifest states the method, parameters and roles of a recipe."""
+    of = asked(by)
+    wanted = {n: v for n, v in {**of.required, **of.stated}.items() if v is not None}
+    stated = {n: v for n, v in written["parameters"].items() if n in wanted}
+    differing = [n for n, v in stated.items() if v != wanted[n]]
+    differing += [n for n in manifest.ROLES if written["roles"][n] != of.roles[n]]
+    differing += ["method"] * (written["method"] != by.method)
+    what = "method, parameters and roles: those of the recipe"
+    return Check(what, not differing, ", ".join(differing))
