@@ -79,11 +79,12 @@ def _properties(
     request = compared.request
     progress.note = "compares columns"
     progress.advance(0)
+    known = classes.identifiers(compared)
     released_columns = [
         *column_properties(compared),
         identifying_combinations(compared),
         linking_columns(compared),
-        *beside_classes(compared),
+        *beside_classes(compared, known),
     ]
     step("compares rows")
     true = truth(compared, workers)
@@ -96,7 +97,7 @@ def _properties(
     rows = [
         classes.rows(compared),
         classes.anonymity(compared, true),
-        classes.people(compared, workers),
+        classes.people(compared, known, workers),
         *_levels(compared, values, trees, owners_known),
         classes.suppressed(compared),
         label_truth.kept(compared, true),

@@ -235,14 +235,15 @@ def _suppressed_persons(compared: Compared, bounds: tuple[Ints, Ints]) -> tuple[
     return persons.among(compared.raw_marks(compared.request.entity), size)
 
 
-def people(compared: Compared, workers: Workers) -> Property:
+def people(compared: Compared, known: list[Identifier], workers: Workers) -> Property:
     """Return the least number of people in a class, by identifiers that have several rows.
 
     Nothing is counted if no identifier has, if ``entity`` has them counted as k, or if the unit is
     a row. NULLs are one person, as with ``entity``. Where the release does not show the identifier,
-    the number is a bound from below, so that the property fails unless it is sure to hold.
+    the number is a bound from below, so that the property fails unless it is sure to hold. known:
+    the result of ``identifiers``.
     """
-    request, known = compared.request, _identifiers(compared)
+    request = compared.request
     counted, k = _several(compared, known), request.k
     if counted is None:
         meaning = f"The entity is {request.entity}, so k counts people."
@@ -290,9 +291,12 @@ def _several(compared: Compared, known: list[Identifier]) -> list[Identifier] | 
     return [one for one in several_rows(known) if one.kind == PERSON]
 
 
-def person_rows(compared: Compared) -> tuple[Raw, Marks] | None:
-    """Return raw rows and a mark of the person of each; None if each row counts as a person."""
-    counted = _several(compared, _identifiers(compared))
+def person_rows(compared: Compared, known: list[Identifier]) -> tuple[Raw, Marks] | None:
+    """Return raw rows and a mark of the person of each; None if each row counts as a person.
+
+    known: the result of ``identifiers``.
+    """
+    counted = _several(compared, known)
     if counted is None:
         return compared.raw, compared.raw_marks(str(compared.request.entity))
     key = person_key(counted)
@@ -304,7 +308,7 @@ def person_rows(compared: Compared) -> tuple[Raw, Marks] | None:
     return compared.raw, compared.raw_marks(key.name)
 
 
-def _identifiers(compared: Compared) -> list[Identifier]:
+def identifiers(compared: Compared) -> list[Identifier]:
     """Return what is known of identifiers of the raw table, and of kept columns that number
     people."""
     raw, kinds = compared.raw, compared.request.kinds

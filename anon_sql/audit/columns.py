@@ -30,6 +30,7 @@ from anon_sql.measures.determined import (
     mode,
     numbered,
 )
+from anon_sql.measures.person_keys import Identifier
 from anon_sql.measures.uniqueness import (
     RARE_SHARE,
     Hashes,
@@ -136,7 +137,7 @@ def unique_at_most(
 ) -> Property:
     """Return the share of rows that are unique on all columns, and the columns that do most of it.
 
-    Whoever knows these values of a person finds the row, whatever its class. hashes_of: a
+    An attacker who knows these values of a person finds the row, whatever its class. hashes_of: a
     hash of each value of a column; rows: how many; share: the largest that passes.
     """
     unique, steps = few_together(names, hashes_of)
@@ -160,26 +161,30 @@ def kept_columns(compared: Compared) -> list[str]:
     return [name for name in (*request.shared, *request.added) if name not in request.values]
 
 
-def beside_classes(compared: Compared) -> Iterator[Property]:
+def beside_classes(compared: Compared, known: list[Identifier]) -> Iterator[Property]:
     """Yield what the kept columns tell beside the classes, if they tell anything.
 
-    Whether it matters depends on what others know, so each property is undecided.
+    known: the identifiers of the raw table. Whether it matters depends on what others know, so each
+    property is undecided.
     """
     kept = kept_columns(compared)
     if not kept or not compared.released_rows or not compared.rows:
         return
-    yield from _rare(compared, kept)
+    people = person_rows(compared, known)
+    yield from _rare(compared, kept, people)
     shared = [name for name in kept if name in compared.request.shared]
     shared = [name for name in shared if name != compared.request.entity]
     if shared:
-        yield from _determined(compared, shared)
-        yield from _revealing(compared, shared)
+        looked = _looked_at(compared, people)
+        yield from _determined(compared, shared, *looked)
+        yield from _revealing(compared, shared, *looked[:2])
 
 
-def _rare(compared: Compared, kept: Sequence[str]) -> Iterator[Property]:
+def _rare(
+    compared: Compared, kept: Sequence[str], people: tuple[Raw, Marks] | None
+) -> Iterator[Property]:
     """Give the share of rows, or people, whose kept values fewer than k have."""
     k = max(compared.request.k or 0, 2)
-    people = person_rows(compared)
     if people is None:
         noun, rows = "row", compared.released_rows
         found, steps = few_together(kept, lambda name: compared.repeated_marks(name, k), k)
@@ -203,10 +208,9 @@ def _rare(compared: Compared, kept: Sequence[str]) -> Iterator[Property]:
     yield untold(Property(RARE, k, found / rows, False, meaning, example))
 
 
-def _looked_at(compared: Compared) -> tuple[Raw, Ints, float]:
+def _looked_at(compared: Compared, people: tuple[Raw, Marks] | None) -> tuple[Raw, Ints, float]:
     """Return the raw rows, which of them say how columns depend on each other, and how many rows a
     person has. It is one row of each person, and of many only some."""
-    people = person_rows(compared)
     if people is None:
         raw = compared.raw
         rows = np.repeat(np.arange(len(raw.weights)), raw.weights)
@@ -216,14 +220,15 @@ def _looked_at(compared: Compared) -> tuple[Raw, Ints, float]:
     return raw, rows[:: len(rows) // SOME + 1], compared.rows / len(rows)
 
 
-def _determined(compared: Compared, kept: Sequence[str]) -> Iterator[Property]:
+def _determined(
+    compared: Compared, kept: Sequence[str], raw: Raw, rows: Ints, rows_per_person: float
+) -> Iterator[Property]:
     """Give the share of rows that a kept column takes out of their class, because an attacker
     computes it from quasi-identifiers, or a quasi-identifier from it.
 
     The other rows of the class that have the same value of it are fewer than k, or all have one
     sensitive value although the class has several.
     """
-    raw, rows, rows_per_person = _looked_at(compared)
     quasi = {
         name: numbered(column.codes[raw.places[name][rows]])
         for name, column in compared.columns.items()
@@ -282,9 +287,8 @@ def _different(groups: Ints, values: Ints) -> Ints:
     return np.bincount(once, minlength=int(groups.max(initial=-1)) + 1)[groups]
 
 
-def _revealing(compared: Compared, kept: Sequence[str]) -> Iterator[Property]:
+def _revealing(compared: Compared, kept: Sequence[str], raw: Raw, rows: Ints) -> Iterator[Property]:
     """Give the kept columns that determine a sensitive one, exactly or nearly."""
-    raw, rows, _ = _looked_at(compared)
 
     def codes(name: str) -> Ints:
         return numbered(named(raw.marks, name).select(rows).coded()[1])

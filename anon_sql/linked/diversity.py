@@ -72,12 +72,9 @@ def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct:
     """
     if len(group) == 0:
         return np.zeros(0, np.int64)
-    known = np.flatnonzero(values.code != MISSING)
     class_of_group = np.zeros(int(group.max()) + 1, np.int64)
     class_of_group[group] = values.class_of
-    groups, held = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    if len(known):
-        groups, held = holders(group[known], values.code[known], values.person[known])
+    groups, held = holders(group, values.code, values.person)
     wrong = groups[held > sizes[class_of_group[groups]] - (l - 1)]
     if distinct:
         many = np.bincount(groups, minlength=len(class_of_group))

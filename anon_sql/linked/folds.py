@@ -225,10 +225,7 @@ def _require_spread(
             continue
         size = np.zeros(int(group.max()) + 1, np.int64)
         size[group] = sizes[classes[person]]
-        known = np.flatnonzero(codes != MISSING)
-        pair_group, held = group[:0].astype(np.int64), group[:0]
-        if len(known):
-            pair_group, held = holders(group[known], codes[known], person[known])
+        pair_group, held = holders(group, codes, person)
         wrong = int((held > size[pair_group] - (l - 1)).sum())
         if place == "slot":
             values = np.bincount(pair_group, minlength=len(size))

@@ -206,7 +206,14 @@ MISSING = -1  # the code of NULL, which is not a value for l
 
 
 def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
-    """Return of each group and code that occur together: the group, and how many persons it has."""
+    """Return of each group and code that occur together: the group, and how many persons it has.
+
+    A code that is ``MISSING`` is not a value.
+    """
+    known = np.flatnonzero(code != MISSING)
+    if not len(known):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    group, code, person = group[known], code[known], person[known]
     first, pair = firsts(group.astype(np.int64) * (int(code.max()) + 1) + code)
     own, _ = firsts(pair.astype(np.int64) * (int(person.max()) + 1) + person)
     return group[first].astype(np.int64), np.bincount(pair[own], minlength=len(first))
