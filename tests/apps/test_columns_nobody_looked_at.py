@@ -54,7 +54,7 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     assert "✗ Do not release this as it is" in said
     assert "✓" not in said
     assert (
-        "of the rows are unique on the columns kept unchanged. Whoever knows these values" in said
+        "of the rows are unique on the columns kept unchanged. An attacker who knows these" in said
     )
     assert "33 columns are released unchanged, more than the 3 that are generalized." in said
     assert "other, kept 33 columns : answer_00, answer_01" in said

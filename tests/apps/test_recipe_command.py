@@ -154,7 +154,7 @@ def test_amber_needs_a_sentence(folder):
     recipe = changed(folder, ("confirmed = true", "confirmed = false"))
     result = run("release", recipe, folder / "safe.parquet")
     assert result.exit_code == 4
-    assert "amber roles: Nobody has confirmed the roles of the columns." in result.stderr
+    assert "amber roles: The roles of the columns are not confirmed." in result.stderr
     assert result.stderr.endswith("[accepted]: roles\n")
     assert left(folder) == set()
     text = recipe.read_text()

@@ -57,8 +57,8 @@ _LESS = "Choose a smaller k or l, a larger t, or fewer quasi-identifiers."
 VERDICT: Mapping[str, Limit] = {
     "certain": Limit(
         "certain",
-        "For {found} of the rows, all rows of the group have one {column}: whoever finds the group "
-        "knows it, without knowing which row is the person's.",
+        "For {found} of the rows, all rows of the group have one {column}: an attacker who finds "
+        "the group knows it, without knowing which row is the person's.",
         "Require l = 2 or more, or a smaller t.",
         *(0.0, 0.01),
         at_amber=False,
@@ -66,7 +66,7 @@ VERDICT: Mapping[str, Limit] = {
     "inferred": Limit(
         "inferred",
         "For {found} of the rows, nearly all rows of the group have one {column} that is less "
-        "usual in the table: whoever finds the group can infer it.",
+        "usual in the table: an attacker who finds the group can infer it.",
         _CLOSER,
         *(0.0, 0.01),
         at_amber=False,
@@ -81,7 +81,7 @@ VERDICT: Mapping[str, Limit] = {
     "near": Limit(
         "near",
         "For {found} of the rows, the {column} of all rows of the group lies within a twentieth of "
-        "the usual range: whoever finds the group knows it nearly.",
+        "the usual range: an attacker who finds the group knows it nearly.",
         _CLOSER,
         *(0.01, 0.1),
     ),
@@ -209,7 +209,7 @@ class Verdict:
 
     @property
     def open(self) -> list[str]:
-        """Return the amber rules that nobody has accepted."""
+        """Return the amber rules that have no sentence."""
         rules = [each.rule for each in self.reasons if each.level == AMBER and not each.accepted]
         return list(dict.fromkeys(rules))
 
@@ -235,7 +235,7 @@ def verdict(
     """Return the verdict on a release.
 
     accepted: a sentence by rule. limits: ``VERDICT``, or stricter ones. audience: of ``FLOORS``.
-    confirmed: whether somebody has read the roles.
+    confirmed: whether the roles were read.
     """
     sentences = accepted or {}
     found = [
@@ -314,10 +314,10 @@ def judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
 
 
 def _audited(measured: Measured) -> Iterator[Reason]:
-    """Give what an audit finds; what fails is red, what nobody has decided is amber."""
+    """Give what an audit finds; what fails is red, what is not decided is amber."""
     request, sql = measured.request, measured.audit_sql
     if not request["qids"]:
-        text = "No column is a quasi-identifier, so k protects nobody."
+        text = "No column is a quasi-identifier, so k protects no group of people."
         remedy = "Declare the columns that others may know as quasi-identifiers."
         yield Reason(RED, "audit", text, sql, remedy=remedy)
     if measured.without_role:
@@ -333,7 +333,7 @@ def _audited(measured: Measured) -> Iterator[Reason]:
         text = "No k was required, so no group size is promised."
         yield Reason(AMBER, "audit", text, sql, remedy="Require a k.")
     if measured.checks is None:
-        text = "Nobody has audited the release yet."
+        text = "The release has not been audited."
         yield Reason(AMBER, "audit", text, sql, remedy="Audit it.")
     for check in measured.checks or ():
         yield from _of_check(check, sql)
@@ -343,7 +343,7 @@ def _audited(measured: Measured) -> Iterator[Reason]:
             AMBER,
             "audit",
             f"{same} columns are released unchanged, more than the {changed} that are generalized. "
-            "k does not protect anybody against those who know these values.",
+            "k does not protect people against an attacker who knows these values.",
             sql,
             remedy="Leave out the columns that the recipient does not need.",
         )
@@ -428,6 +428,6 @@ def _chosen(measured: Measured, audience: str, confirmed: bool) -> Iterator[Reas
         remedy += f", or choose the audience “{fewer[0]}”." if fewer else "."
         yield Reason(AMBER, "choice", text, sql, k, remedy=remedy)
     if not confirmed:
-        text = "Nobody has confirmed the roles of the columns."
+        text = "The roles of the columns are not confirmed."
         remedy = "Read them, and set confirmed = true."
         yield Reason(AMBER, "roles", text, sql, remedy=remedy)

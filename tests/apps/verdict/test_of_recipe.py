@@ -124,7 +124,7 @@ def test_amber_needs_its_sentence(con, folder):
     path = written(con, folder, confirmed="false")
     assert refused(con, path) == (
         "recipe: [accepted] must have a sentence for each amber rule of the verdict, got none for "
-        "roles; Nobody has confirmed the roles of the columns. Read them, and set confirmed = true."
+        "roles; The roles of the columns are not confirmed. Read them, and set confirmed = true."
     )
     path = written(con, folder, "roles = 'Read by two.'", confirmed="false")
     assert len(anon_sql.recipe(con, path).fetchall()) == 1000
