@@ -20,11 +20,12 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.documents import Optional
 from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
 from anon_sql.hosts.files import digest
+from anon_sql.hosts.linked import LABELLED
 from anon_sql.hosts.linked_manifest import MARK, SHAPE, inconsistency, schema_of
 from anon_sql.linked.schema import Node, Schema
 
 FILES = 2  # checks of files; if one of them fails, there are no others
-LABELLED = ("label", "typed")  # formats whose labels are compared with raw values
+
 _COUNTED = ("rows", "unlinked", "raw_rows", "left_out", "orphans", "gcp")
 _BEFORE, _AFTER = "__anon_linked_raw", "__anon_linked_released"  # of one table
 _AT_LEAST = ("k", "l of ", "unlinked labels of ", "persons of unlinked ")

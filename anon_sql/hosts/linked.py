@@ -1,7 +1,8 @@
 """Release linked tables into a schema or a folder: all of them or none."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from anon_sql.core.parameters import read
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
 from anon_sql.hosts.documents import plain_name
+from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import owner_of
+from anon_sql.hosts.duckdb.linked_audit import REFERENCE_ROWS, LinkedAudit
 from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, steps_of, weights_of
 from anon_sql.hosts.duckdb.linked_rows import expressions, given_from
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
@@ -39,8 +42,10 @@ from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
 NAME = "release_linked"
-_TABLE = "__anon_linked"
+_TABLE, _STAGED = "__anon_linked", "__anon_staged_"
+LABELLED = ("label", "typed")  # formats whose labels are compared with raw values
 _REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
+_ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
 
 
@@ -63,11 +68,28 @@ class TableReleased:
 class LinkedRelease:
     """What ``release_linked`` has written.
 
-    tables: by name. manifest: what ``anon-sql verify`` reads, without hashes of files.
+    tables: by name. manifest: what ``anon-sql verify`` reads, without hashes of files. checks: the
+    rows of ``linked_audit``.
     """
 
     tables: Mapping[str, TableReleased]
     manifest: dict[str, Any] = field(repr=False)
+    checks: list[dict[str, Any]] = field(repr=False, default_factory=list)
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Linked tables that are about to be written, as temporary tables of a connection.
+
+    released, raw: return the SQL of a table by its name. columns: SQL type by column of each table
+    of the tree.
+    """
+
+    con: duckdb.DuckDBPyConnection
+    schema: Schema
+    released: Callable[[str], str]
+    raw: Callable[[str], str]
+    columns: Mapping[str, Mapping[str, str]]
 
 
 @SpelledAs(PYTHON)
@@ -95,7 +117,7 @@ def release_linked(
     format_files: str = "parquet",
     overwrite: bool = False,
     drop: Sequence[str] | str | None = None,
-    judge: Callable[[Mapping[str, Any]], None] | None = None,
+    judge: Callable[[Mapping[str, Any], Staged], None] | None = None,
     **others: Any,
 ) -> LinkedRelease:
     """Release the tables that are linked with a table of persons, so that they still join.
@@ -108,8 +130,9 @@ def release_linked(
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
     ``anonymize``. weights, steps: by column, such as 'visit.ward'. format_files: of a folder,
     'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. drop: columns that
-    are left out. judge: gets the manifest before anything is written; what it raises ends the call.
-    Raises AnonError, and leaves the target as it was, if the release is refused.
+    are left out. judge: gets the manifest and the tables before anything is written; what it raises
+    ends the call. Raises AnonError, and leaves the target as it was, if the release is refused, or
+    if a property of ``linked_audit`` does not hold.
     """
     _require_names(con, root)
     register(con)
@@ -153,11 +176,35 @@ def release_linked(
         stopping.check(NAME)
         said = {**stated, "hierarchy": hierarchy, "steps": steps and dict(steps)}
         manifest = described(schema, made, said)
-        if judge is not None:
-            judge(manifest)
-        target.write(schema, made, options.format)
+        with target.staged(schema, made, options.format) as staged:
+            truth = options.format in LABELLED
+            audit = LinkedAudit(
+                schema, staged.raw, staged.released, staged.columns, size, float(options.l),
+                truth=truth, hierarchy=hierarchy,
+            )  # fmt: skip
+            checks = _audited(con, audit)
+            if judge is not None:
+                judge(manifest, staged)
+            target.write(schema, staged)
     tables = {name: _released(count) for name, count in made.counts.items()}
-    return LinkedRelease(tables, manifest)
+    return LinkedRelease(tables, manifest, checks)
+
+
+def _audited(con: duckdb.DuckDBPyConnection, audit: LinkedAudit) -> list[dict[str, Any]]:
+    """Return the rows of the audit. Raises AnonError if one of them fails."""
+    with as_raised():
+        result = con.execute(audit.statement())
+    names = [column[0] for column in result.description or []]
+    rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    failed = [row for row in rows if row["passed"] is False]
+    if failed:
+        rule = "linked_audit must find no fault before anything is written"
+        got = listed([row["property"] for row in failed])
+        said = list(dict.fromkeys(row["example"] for row in failed if row["example"]))
+        if any(row["property"].startswith(REFERENCE_ROWS) for row in failed):
+            said.append("leave this table out, or combine rows that few people use")
+        raise AnonError(NAME, rule, got, "; ".join(said) or None)
+    return rows
 
 
 def _made(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
@@ -269,26 +316,52 @@ class _Target:
             hint = "rename it, or release a view of another name"
             raise AnonError(NAME, rule, listed(wrong), hint)
 
-    def write(self, schema: Schema, made: Made, form: str) -> None:
+    @contextmanager
+    def staged(self, schema: Schema, made: Made, form: str) -> Iterator[Staged]:
+        """Give every table and reference table as a temporary table, which is dropped at the end.
+
+        The release lets go of each table.
+        """
+        if self.folder is None:
+            self._require_apart(schema)
+        names = {name: f"{_STAGED}{at}" for at, name in enumerate(_names(schema))}
+        sources = {name: node.table.relation for name, node in schema.nodes.items()}
+        sources |= {name: table.relation for name, table in schema.references.items()}
+        try:
+            for name, select, rows in _selects(schema, made, form):
+                with _registered(self.con, rows):
+                    self.con.execute(f"CREATE OR REPLACE TEMP TABLE {names[name]} AS {select}")
+                stopping.check(NAME)
+            columns = {
+                name: {
+                    row[0]: row[1]
+                    for row in self.con.execute(f"DESCRIBE FROM {names[name]}").fetchall()
+                }
+                for name in schema.nodes
+            }
+            yield Staged(self.con, schema, names.__getitem__, sources.__getitem__, columns)
+        finally:
+            with suppress(duckdb.Error):  # of a transaction that failed, which has none of them
+                for name in names.values():
+                    self.con.execute(f"DROP TABLE IF EXISTS {name}")
+
+    def write(self, schema: Schema, staged: Staged) -> None:
         """Write every table and reference table."""
         if self.folder is not None:
             with atomic_folder(self.folder) as temporary:
-                for name, select, rows in _selects(schema, made, form):
+                for name in _names(schema):
                     file = temporary / f"{name}.{self.files}"
                     marked = f", KV_METADATA {{anon_sql: '{LINKED}'}}"
                     how = FILES[self.files] + (marked if self.files == "parquet" else "")
-                    with _registered(self.con, rows):
-                        copy = f"COPY ({select}) TO $target ({how}, USE_TMP_FILE false)"
-                        self.con.execute(copy, {"target": str(file)})
+                    copy = f"COPY {staged.released(name)} TO $target ({how}, USE_TMP_FILE false)"
+                    self.con.execute(copy, {"target": str(file)})
                     stopping.check(NAME)
             return
         place = ".".join(quote(part) for part in split(self.into))
         self.con.execute(f"CREATE SCHEMA IF NOT EXISTS {place}")
-        self._require_apart(schema)
         create = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
-        for name, select, rows in _selects(schema, made, form):
-            with _registered(self.con, rows):
-                self.con.execute(f"{create} {place}.{quote(name)} AS {select}")
+        for name in _names(schema):
+            self.con.execute(f"{create} {place}.{quote(name)} AS FROM {staged.released(name)}")
             stopping.check(NAME)
 
     def _require_apart(self, schema: Schema) -> None:
@@ -321,6 +394,11 @@ class _Target:
             raise AnonError(NAME, rule, got, Argument("overwrite", True) + " replaces them")
 
 
+def _names(schema: Schema) -> list[str]:
+    """Return the names of all tables that are written."""
+    return [*schema.nodes, *schema.references]
+
+
 @contextmanager
 def _registered(con: duckdb.DuckDBPyConnection, rows: pa.Table | None) -> Iterator[None]:
     if rows is None:
@@ -349,7 +427,7 @@ def _selects(schema: Schema, made: Made, form: str) -> Iterator[tuple[str, str, 
         ]
         yield name, f"SELECT {', '.join(columns)} FROM {_TABLE}", table
     for name, reference in schema.references.items():
-        columns = [quote(column) for column in reference.having("keep")]
+        columns = [_kept(column, reference.types[column]) for column in reference.having("keep")]
         yield name, f"SELECT {', '.join(columns)} FROM {reference.relation} ORDER BY ALL", None
 
 
@@ -358,7 +436,12 @@ def _shown(node: Node, column: str, form: str) -> str:
     own = quote(column)
     kind = node.table.types.get(column)
     if column in node.kept:
-        return f"{own}::{kind} AS {own}"
+        return _kept(column, str(kind))
     if column in node.quasi and form == "typed" and is_number(NAME, column, str(kind)):
         return f"{own}::STRUCT(min {kind}, max {kind}) AS {own}"
     return own
+
+
+def _kept(column: str, kind: str) -> str:
+    """Return a kept column in its type. An ENUM would list values that no released row has."""
+    return f"{quote(column)}::{_ENUM.sub('VARCHAR', kind)} AS {quote(column)}"

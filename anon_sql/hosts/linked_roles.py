@@ -25,8 +25,8 @@ def suggested(
 
     A comment that declares a role counts. Keys that links name are identifiers, and links are
     quasi-identifiers: others may know how many rows a person has. A link of a table to itself is an
-    identifier. Reference tables are kept; other columns have the role of ``suggest_roles``. Raises
-    AnonError for links that no release can hold.
+    identifier. Reference tables are kept; other columns have the role of ``suggest_roles``, by
+    person if people have several rows. Raises AnonError for links that no release can hold.
     """
 
     def ask(statement: str) -> list[tuple[Any, ...]]:
@@ -55,11 +55,14 @@ def suggested(
     ]
     below, _, references = tree(function, top, held)
     own = {link.child: link for link in below.values() if link is not None}
+    relations = {name: relation for name, relation, _ in catalog.found.values()}
     roles: dict[str, list[str]] = {role: [] for role in ROLES}
     for name, relation, columns in catalog.found.values():
         if name not in below and name not in references:
             continue
         of = _of_reference(columns) if name in references else _of_table(con, relation)
+        if name in own:
+            of |= _by_person(con, name, own, relations, of)
         if name in below:
             of |= _of_links(name, own, found)
         for column in columns:
@@ -79,6 +82,38 @@ def _of_table(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
         return dict(con.execute(query).fetchall())
     finally:
         con.execute("DROP VIEW __anon_suggested")
+
+
+def _by_person(
+    con: duckdb.DuckDBPyConnection,
+    name: str,
+    own: Mapping[str, Link],
+    relations: Mapping[str, str],
+    roles: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the roles that change if each value of a column counts once per person.
+
+    A number that all rows of one person have is an identifier, and a value that few people have is
+    known of them. own: the link of each table below the root; roles: those suggested by row.
+    """
+    joined, at, below = f"{relations[name]} AS t0", 0, own[name]
+    while True:
+        pairs = zip(below.columns, below.keys, strict=True)
+        on = " AND ".join(f"t{at}.{quote(a)} = t{at + 1}.{quote(b)}" for a, b in pairs)
+        joined += f" JOIN {relations[below.parent]} AS t{at + 1} ON {on}"
+        at += 1
+        if below.parent not in own:
+            break
+        below = own[below.parent]
+    person = ", ".join(f"t{at}.{quote(key)} AS __{n}" for n, key in enumerate(below.keys))
+    found = {}
+    for column, role in roles.items():
+        if role in ("keep", "quasi"):
+            once = f"SELECT DISTINCT {person}, t0.{quote(column)} FROM {joined}"
+            suggested_role = _of_table(con, f"(SELECT {quote(column)} FROM ({once}))")[column]
+            if suggested_role == "identifier" or (role, suggested_role) == ("keep", "quasi"):
+                found[column] = suggested_role
+    return found
 
 
 def _of_links(name: str, own: Mapping[str, Link], found: Sequence[Link]) -> dict[str, str]:

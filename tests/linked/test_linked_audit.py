@@ -184,7 +184,7 @@ def test_a_reference_row_of_few_persons_is_found(con):
     con.execute("CREATE TABLE ward (ward_id BIGINT PRIMARY KEY, floor INTEGER)")
     con.execute("INSERT INTO ward FROM range(3) AS made(i), (SELECT 4)")
     con.execute(
-        "CREATE TABLE person AS SELECT i AS id, i % 7 AS age, if(i = 0, 2, i % 2) AS ward_id "
+        "CREATE TABLE person AS SELECT i AS id, i % 7 AS age, i % 2 AS ward_id "
         "FROM range(60) AS made(i)"
     )
     roles = {
@@ -196,12 +196,15 @@ def test_a_reference_row_of_few_persons_is_found(con):
     made = anon_sql.release_linked(con, "person", into="safe", links=links, **roles)
     assert set(made.tables) == {"person"}
     assert con.execute("FROM safe.ward").fetchall() == con.execute("FROM ward").fetchall()
+    con.execute("UPDATE person SET ward_id = 2 WHERE id = 0")
     found = con.execute(
         "FROM linked_audit('person', 'safe.person', k := 5, links := $links, qids := 'person.age', "
         "identifiers := 'person.id', keep := ['person.ward_id', 'ward.*'])",
         {"links": links},
     ).fetchall()
     assert {name: passed for name, _, _, passed, _ in found}["reference rows of ward"] is False
+    with pytest.raises(anon_sql.AnonError, match=r"no fault before .* reference rows of ward"):
+        anon_sql.release_linked(con, "person", into="safe2", links=links, **roles)
     for table in ("person", "ward"):
         con.execute(f"DROP TABLE {table}")
     con.execute("DROP SCHEMA safe CASCADE")

@@ -50,6 +50,7 @@ purpose = "A study of wards."
 [accepted]
 gcp = "Few persons."
 suppression = "Few persons."
+kept = "Few persons."
 """
 LINKS = 'links = ["visit.person_id -> person.person_id", "diagnosis.visit_id -> visit.visit_id"]\n'
 ROLES = (

@@ -14,7 +14,6 @@ from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.options import read_hierarchy, statement
 from anon_sql.apps.linked_checks import (
-    audited,
     checked,
     figures,
     hashes,
@@ -24,7 +23,9 @@ from anon_sql.apps.linked_checks import (
     tables_of,
 )
 from anon_sql.apps.recorded import Check
+from anon_sql.apps.verdict.figures import Figure
 from anon_sql.apps.verdict.linked import LINKED, judged_tables
+from anon_sql.apps.verdict.linked_tables import LinkedTables
 from anon_sql.apps.verdict.rules import Verdict, stricter
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import read
@@ -33,7 +34,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
 from anon_sql.hosts.files import atomic_file
-from anon_sql.hosts.linked import release_linked
+from anon_sql.hosts.linked import Staged, release_linked
 from anon_sql.hosts.linked import schema_of as schema_in
 from anon_sql.hosts.linked_recipes import LinkedRecipe
 from anon_sql.hosts.recipes import is_recipe
@@ -133,7 +134,7 @@ def release_root(
         )
         if with_manifest:
             whole = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
-            whole |= _recorded(con, schema, whole, Path(out), trees)
+            whole |= _recorded(con, schema, whole, Path(out), trees, made.checks)
             if recipe is not None:
                 whole["recipe"] = {"sha256": recipe.sha256}
             with atomic_file(beside) as temporary:
@@ -163,10 +164,12 @@ def _recorded(
     written: Mapping[str, Any],
     folder: Path,
     trees: str | None,
+    checks: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """Return what a manifest records of the files that were written: checks, and loss by table.
 
-    Checks that could not be made are left out, which ``verify`` tells.
+    checks: the rows of the audit of the tables. Without their loss, checks are left out, which
+    ``verify`` tells.
     """
 
     def raw(name: str) -> str:
@@ -174,14 +177,10 @@ def _recorded(
 
     try:
         found = tables_of(con, written, folder, raw, trees)
-        checks = audited(found)
         loss = {name: value for name, value, _ in figures(found)}
     except AnonError as wrong:
         console.warn(f"the manifest records no checks: {wrong}")
         return {}
-    failed = [row["property"] for row in checks if row["passed"] is False]
-    if failed:
-        console.say(f"checks that fail: {', '.join(failed)} (anon-sql report shows them)")
     tables = {
         name: {**own, "gcp": loss.get(f"gcp of {name}", own["gcp"])}
         for name, own in written["tables"].items()
@@ -250,9 +249,13 @@ def release_by_recipe(path: Path, out: str, *, overwrite: bool) -> None:
     )
 
 
-def _judge(recipe: LinkedRecipe, name: str, written: Mapping[str, Any]) -> None:
+def _judge(recipe: LinkedRecipe, name: str, written: Mapping[str, Any], staged: Staged) -> None:
     """Print the verdict on what is about to be written. Raises typer.Exit if it is open."""
-    by_recipe.say_verdict(judged_tables(written, name, **judging("release", recipe)))
+    k = written["parameters"]["k"]
+    tables = LinkedTables(staged.con, staged.schema, staged.raw, staged.released, k)
+    found = list(tables.figures())
+    asked = judging("release", recipe)
+    by_recipe.say_verdict(judged_tables(written, name, measured_in=found, **asked))
 
 
 def judging(function: str, recipe: LinkedRecipe) -> dict[str, Any]:
@@ -265,11 +268,19 @@ def judging(function: str, recipe: LinkedRecipe) -> dict[str, Any]:
 
 
 def verdict_of(
-    written: Mapping[str, Any], folder: Path, failed: Sequence[str], raw: Path
+    written: Mapping[str, Any],
+    folder: Path,
+    failed: Sequence[str],
+    raw: Path,
+    found: Sequence[Figure],
 ) -> Verdict:
-    """Return the verdict on the files of a folder. raw: their source, or a recipe that names it."""
+    """Return the verdict on the files of a folder.
+
+    raw: their source, or a recipe that names it. found: figures of the tables.
+    """
     asked = judging("report", linked_recipes.read("report", raw)) if is_recipe(raw) else {}
-    return judged_tables(written, manifest.beside(folder).name, failed, **asked)
+    name = manifest.beside(folder).name
+    return judged_tables(written, name, failed, measured_in=found, **asked)
 
 
 def _hierarchy(

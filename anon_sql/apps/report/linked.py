@@ -10,6 +10,7 @@ from anon_sql.apps.cli.linked import checks_of, opened, source_of, verdict_of
 from anon_sql.apps.linked_checks import FILES, missing, tables_of, view_of
 from anon_sql.apps.manifest import STATEMENT
 from anon_sql.apps.report.rendering import render
+from anon_sql.apps.verdict.linked_tables import LinkedTables
 from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import NOT_COVERED
 from anon_sql.core.names import quote
@@ -39,7 +40,7 @@ def gather(
     failed = [str(each["property"]) for each in checks if each["passed"] is False]
     k, least = (written["parameters"][name] for name in ("k", "l"))
     said = {
-        "verdict": verdict_of(written, folder, failed, recipe).said(),
+        "verdict": verdict_of(written, folder, failed, recipe, []).said(),
         "failed": failed,
         **{n: written[n] for n in ("root", "parameters", "persons", "classes", "smallest_class")},
         "statement": {**dict.fromkeys(STATEMENT), **written.get("statement", {})},
@@ -63,7 +64,10 @@ def gather(
         if missing(con, written, quote):
             return said
         schema = tables_of(con, written, folder, quote, None).schema
-        said["risk"] = _risk(con, schema, written["parameters"]["k"])
+        k = written["parameters"]["k"]
+        found = list(LinkedTables(con, schema, quote, view_of, k).figures())
+        said["verdict"] = verdict_of(written, folder, failed, recipe, found).said()
+        said["risk"] = _risk(con, schema, k)
         for child in schema.children(schema.root, "quasi"):
             steps = _lost(con, schema.nodes[schema.root], child)
             said["lost"].append({"table": child.name, "steps": steps})

@@ -13,6 +13,7 @@ from anon_sql.apps.verdict.words import UNCHANGED
 from anon_sql.core.names import literal, quote
 
 _SUPPRESSED = VERDICT["suppression_rate"]
+_LARGER = "Require a larger l, or a larger k."
 LINKED: Mapping[str, Limit] = {
     "gcp": replace(
         VERDICT["gcp"],
@@ -30,6 +31,26 @@ LINKED: Mapping[str, Limit] = {
         remedy="Choose a smaller k, or leave {column} out.",
         red=None,
     ),
+    "rare": replace(
+        VERDICT["rare"],
+        says="For {found} of the rows of {column}, fewer than k people have the same values of the "
+        "kept columns: an attacker who knows {note} of a person is left with few people.",
+    ),
+    **{name: VERDICT[name] for name in ("determined", "revealing")},
+    "certain": replace(
+        VERDICT["certain"],
+        says="For {found} of the people, all people of the group have the same {column}: an "
+        "attacker who finds the group knows it.",
+        remedy=_LARGER,
+    ),
+    "inferred": replace(
+        VERDICT["inferred"],
+        says="For {found} of the people, nearly all people of the group have the same {column}, "
+        "which fewer people of the table have: an attacker who finds the group can infer it.",
+        remedy=_LARGER,
+        amber=0.05,  # people have several values, so that many of a group share one by chance
+        red=0.5,
+    ),
 }
 
 
@@ -38,14 +59,15 @@ def judged_tables(
     name: str,
     failed: Iterable[str] = (),
     *,
+    measured_in: Iterable[Figure] = (),
     accepted: Mapping[str, str] | None = None,
     limits: Mapping[str, Limit] = LINKED,
     audience: str = "contract",
 ) -> Verdict:
     """Return the verdict on a release.
 
-    written: the manifest, in a file called ``name``. failed: checks that do not hold. accepted,
-    limits, audience: as ``verdict`` takes them.
+    written: the manifest, in a file called ``name``. failed: checks that do not hold. measured_in:
+    figures of the tables. accepted, limits, audience: as ``verdict`` takes them.
     """
     roles = {
         role: [
@@ -61,7 +83,7 @@ def judged_tables(
         "k": written["parameters"]["k"],
         "l": written["parameters"]["l"],
     }
-    measured = Measured(list(_figures(written, name)), (), "", request=request)
+    measured = Measured([*_figures(written, name), *measured_in], (), "", request=request)
     found = verdict(measured, accepted=accepted, limits=limits, audience=audience)
     broken = [Reason(RED, "audit", f"“{each}” fails.", "", remedy=UNCHANGED) for each in failed]
     return Verdict(RED, [*broken, *found.reasons]) if broken else found

@@ -15,6 +15,7 @@ from anon_sql.linked.schema import Node, Schema
 
 _TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` for the rows of a table
 _OF_ROOT = (*_TRUTH, "raw rows", "matching")  # every person is released
+REFERENCE_ROWS = "reference rows of "
 _RECORD = "record hash"  # of the kept values of a row and of all rows that stay with it
 
 
@@ -255,7 +256,7 @@ class LinkedAudit:
                 f"(SELECT concat('the least is used by ', min(n), ' persons') FROM ({counted}) "
                 f"WHERE n < {k} HAVING count(*) > 0)"
             )
-            yield _row(f"reference rows of {name}", "0", found, "found = 0", example)
+            yield _row(f"{REFERENCE_ROWS}{name}", "0", found, "found = 0", example)
 
     def use_source(self) -> None:
         """Add the folds of the raw tables, once."""

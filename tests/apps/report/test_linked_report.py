@@ -43,7 +43,7 @@ def test_the_facts_are_those_of_sql(released, tmp_path):
     raw, out = released
     said = facts(raw, out, tmp_path)
     assert said["verdict"]["state"] == "amber"  # few persons: the labels of visits are wide
-    assert [each["rule"] for each in said["verdict"]["reasons"]] == ["gcp"]
+    assert [each["rule"] for each in said["verdict"]["reasons"]] == ["gcp", "kept"]
     assert said["failed"] == []
     with anon_sql.connect(str(raw), read_only=True) as con:
         before = con.execute("FROM linked_risk('person', k := 5)").fetchall()
