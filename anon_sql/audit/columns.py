@@ -40,6 +40,7 @@ from anon_sql.measures.uniqueness import (
 )
 from anon_sql.privacy.model import figures, many
 
+UNIQUE_ONES = "identifying combinations"
 RARE, DETERMINED, REVEALING = "rare combinations", "determined columns", "revealing columns"
 
 MANY_KEYS, FEW_ROWS = 20, 50  # a key has many values, and each of them not too many rows
@@ -152,7 +153,7 @@ def unique_at_most(
             f"{unique:,} of {many(rows, 'row')} {are} unique on the kept columns together; {limit}."
         )
     example = steps_text(steps, rows)
-    return Property("identifying combinations", share, found, passed, meaning, example)
+    return Property(UNIQUE_ONES, share, found, passed, meaning, example)
 
 
 def kept_columns(compared: Compared) -> list[str]:

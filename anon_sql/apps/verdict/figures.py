@@ -10,8 +10,8 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.manifest import STATEMENT
-from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
+from anon_sql.apps.manifest import STATEMENT, UNIQUE
+from anon_sql.audit.columns import DETERMINED, RARE, REVEALING, UNIQUE_ONES
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.notation import recognize
@@ -101,7 +101,7 @@ def measure(
         step("distributions")
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
     audited = audit_statement(_without_secret(request))
-    figures += _kept(checks or (), audited)
+    figures += _kept(checks or (), audited, request.get(UNIQUE) or 0)
     changed = {fold(name) for name in request["qids"]}
     hidden = {fold(name) for name in request["sensitive"]}
     named = {
@@ -121,10 +121,19 @@ def measure(
     )
 
 
-def _kept(checks: Sequence[Mapping[str, Any]], audited: str) -> Iterator[Figure]:
-    """Give what an audit finds of the kept columns; audited: its statement."""
+def _kept(checks: Sequence[Mapping[str, Any]], audited: str, allowed: float) -> Iterator[Figure]:
+    """Give what an audit finds of the kept columns.
+
+    audited: its statement. allowed: the share of rows that may be unique on them. If more are,
+    that is red already, and rare combinations are not told beside it.
+    """
+    unique = any(each["property"] == UNIQUE_ONES and each["passed"] is False for each in checks)
     for check in checks:
         name = _KEPT.get(check["property"])
+        if name == "rare" and unique:
+            continue
+        if name == "rare" and check["found"] <= allowed:
+            name = "rare_allowed"
         if name is not None:
             sql = f"SELECT found {audited} WHERE property = {literal(check['property'])}"
             yield Figure(name, check["found"], sql, note=check["example"])

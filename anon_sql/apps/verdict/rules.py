@@ -54,6 +54,13 @@ class Limit:
 _MORE = "Require k = 2 or more."
 _CLOSER = "Require a smaller t."
 _LESS = "Choose a smaller k or l, a larger t, or fewer quasi-identifiers."
+_RARE = Limit(
+    "kept",
+    "For {found} of the rows or people, fewer than k have the same values of the kept columns: "
+    "an attacker who knows {note} of a person is left with few rows.",
+    "Round {note}, declare them as quasi-identifiers, or leave them out.",
+    *(0.01, 0.1),
+)
 VERDICT: Mapping[str, Limit] = {
     "certain": Limit(
         "certain",
@@ -85,13 +92,8 @@ VERDICT: Mapping[str, Limit] = {
         _CLOSER,
         *(0.01, 0.1),
     ),
-    "rare": Limit(
-        "kept",
-        "For {found} of the rows or people, fewer than k have the same values of the kept columns: "
-        "an attacker who knows {note} of a person is left with few rows.",
-        "Round {note}, declare them as quasi-identifiers, or leave them out.",
-        *(0.01, 0.1),
-    ),
+    "rare": _RARE,
+    "rare_allowed": replace(_RARE, red=None),
     "determined": Limit(
         "kept",
         "For {found} of the rows, fewer than k of the group, or one sensitive value, remain for an "

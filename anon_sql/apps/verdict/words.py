@@ -1,6 +1,7 @@
 """Say what follows from a property that fails, what lifts it, what no verdict covers, and shares in
 words."""
 
+from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.privacy import MODELS
 
@@ -22,6 +23,9 @@ CONSEQUENCE = {
     "identifying combinations": (
         "An attacker who knows these values of a person can find the row, whatever k is."
     ),
+    RARE: "An attacker who knows these values of a person is left with few rows.",
+    DETERMINED: "An attacker computes these values and is left with few rows of the group.",
+    REVEALING: "An attacker who knows these values of a person computes a sensitive one.",
     "series": "Rows were changed after the release was made, or this is not its state.",
     "companions": "The series no longer protects these people.",
     "waiting": "People who wait must not show, because their values are guessed more easily.",
@@ -46,6 +50,9 @@ REMEDIES = {  # of each property above
     "identifying columns": "Declare the column as an identifier or quasi-identifier.",
     "row numbers": "Leave the column out.",
     "identifying combinations": "Declare the columns as quasi-identifiers, or leave them out.",
+    RARE: "Round the columns, declare them as quasi-identifiers, or leave them out.",
+    DETERMINED: "Leave the columns out, or declare them as quasi-identifiers.",
+    REVEALING: "Declare the columns as sensitive too, or leave them out.",
     "waiting": "Make the release of the series again.",
     PEOPLE: "Name the column that identifies people as entity, or set unit = 'row' with a reason.",
     "pseudonyms": "Use another key for each recipient.",
