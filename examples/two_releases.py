@@ -22,7 +22,7 @@ con.execute(
     FROM range(200) AS made(i)
     """
 )
-for seed, name in enumerate(RELEASES, start=1):
+for seed, name in enumerate(RELEASES, start=2):
     con.execute(
         f"CREATE TABLE {name} AS FROM rayden('people', k := 3, qids := ['age', 'weight'], "
         f"sensitive := ['illness'], seed := {seed}, format := 'typed')"
