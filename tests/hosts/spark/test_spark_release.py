@@ -40,6 +40,20 @@ def test_the_same_for_any_partitions_and_order(con, people):
         assert rows(again) == wanted
 
 
+@pytest.mark.parametrize("many", [1, 4])  # one row in many is sampled
+def test_labels_at_plain_k_do_not_depend_on_other_columns(people, monkeypatch, many):
+    monkeypatch.setattr(routing, "one_in", lambda rows, different: many)
+    other = people.selectExpr(
+        "person_id", "age", "city", "born", "cast(person_id % 2 AS string) AS illness",
+        "-score AS score",
+    )  # fmt: skip
+    wanted, found = (
+        rows(anon_sql.spark.rayden(each, k=5, region_rows=200, **ROLES).select(*ROLES["qids"]))
+        for each in (people, other)
+    )
+    assert found == wanted
+
+
 LEVELS = ("l", "t", "beta", "beta_kind", "max_share")
 
 
