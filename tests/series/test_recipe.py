@@ -147,11 +147,14 @@ def test_what_is_refused(recipe, tmp_path, old, new, says):
     assert not (tmp_path / "may.csv").exists()
 
 
-def test_the_key_is_no_parameter_of_the_release(recipe, tmp_path):
+def test_the_key_of_a_series_is_no_parameter_of_its_release(recipe, tmp_path):
     code, text = said("release", recipe(release=f'key = "{KEY}"\n'), tmp_path / "may.csv")
     assert code == 1
-    assert "[release] must have known keys only, got 'key'" in text
+    assert "key in [release] must be env:" in text
     assert KEY not in text
+    code, text = said("release", recipe(release='key = "env:SERIES_KEY"\n'), tmp_path / "may.csv")
+    assert code == 1
+    assert "the key of a series must stand in [series]" in text
 
 
 @pytest.mark.slow
