@@ -18,7 +18,7 @@ def make_month(con, first: int, end: int, *, seed: int = 1, changed: int = 0) ->
             ['Accra', 'Bonn', 'Delhi'][1 + (hash(i, {seed} + 1) % 3)::INTEGER] AS city,
             ['flu', 'asthma', 'none', 'gout', 'ulcer'][
                 1 + ((hash(i, {seed} + 2) + (i < {changed})::INTEGER) % 5)::INTEGER] AS illness,
-            hash('ward ' || i || {seed}) % 2 = 0 AS ward  -- hash(i, …) has the parity of age
+            hash(i || 'ward' || {seed}) % 2 = 0 AS ward  -- hash(i, …) has the parity of age
         FROM range({first}, {end}) AS made(i)
         """
     )
