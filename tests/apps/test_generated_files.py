@@ -69,7 +69,7 @@ def test_what_reports_on_a_release_takes_its_parameters(name):
         lacks |= {"steps"}  # it measures classes without their labels
     if name == "tradeoff":
         lacks |= {"l", "l_kind", "c"}
-    assert set(takes(of)) - {"k", *IN_SQL} - lacks <= set(takes(name))
+    assert set(takes(of)) - {"k", "key", *IN_SQL} - lacks <= set(takes(name))
 
 
 def test_the_functions_of_releases_are_declared():

@@ -14,6 +14,7 @@ from anon_sql.apps.report.facts import size_steps
 from anon_sql.apps.verdict.figures import Measured
 from anon_sql.apps.verdict.rules import AMBER, verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE, per_thousand, percent
+from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.series import PROPERTIES as OF_SERIES
 from tests.apps.report.pages import drawn, first_screen, page
 from tests.privacy.test_audit import PROPERTIES
@@ -188,7 +189,8 @@ def test_shares_are_never_rounded_to_none_or_all():
 
 
 def test_each_property_of_an_audit_is_explained():
-    assert set(CONSEQUENCE) == {*PROPERTIES, *OF_SERIES, *LEVELS}
+    only_if_found = {RARE, DETERMINED, REVEALING}
+    assert set(CONSEQUENCE) == {*PROPERTIES, *OF_SERIES, *LEVELS, *only_if_found}
 
 
 def test_classes_are_put_into_steps():
