@@ -31,22 +31,22 @@ def test_more_together_than_alone(people):
     may, june = people.with_name("may.csv"), people.with_name("june.parquet")
     asked = ["release", people, june, "--method", "rayden", "--seed", 2, *ROLES, "--previous", may]
     assert refused(*asked) == (
-        "release: the share that attacks on all releases together find must be at most 0, got 0.095 "
-        f"for intersection (stage: 19 of 200 persons, 19 with one value; {ATTACK}); "
+        "release: the share that attacks on all releases together find must be at most 0, got 0.115 "
+        f"for intersection (stage: 23 of 200 persons, 23 with one value; {ATTACK}); "
         "see anon-sql help releasing-again, or allow a share with --previous-share"
     )
     assert not june.exists()
-    allowed = run(*asked, "--previous-share", 0.1)
+    allowed = run(*asked, "--previous-share", 0.12)
     assert allowed.exit_code == 0, allowed.output
     assert (
-        "all releases together, intersection: Attack: all releases together leave 19 of 200 persons "
-        f"fewer than 2 values; 10% may be exposed so (stage: 19 of 200 persons, 19 with one value; "
+        "all releases together, intersection: Attack: all releases together leave 23 of 200 persons "
+        f"fewer than 2 values; 12% may be exposed so (stage: 23 of 200 persons, 23 with one value; "
         f"{ATTACK})"
     ) in allowed.stderr
-    again = run(*asked, "--seed", 1, "--overwrite")
+    again = run(*asked, "--seed", 1, "--overwrite", "--previous-share", 0.005)
     assert again.exit_code == 0, again.output
-    assert "Attack" not in again.stderr
-    assert "intersection: Attack: all releases together leave 0 of 200 persons" in again.stdout
+    one_alone = "intersection: Attack: all releases together leave 1 of 200 persons"
+    assert one_alone in again.stderr  # whom the first release alone leaves with one value
     assert "joined: Attack: counts show no row that came (since" in again.stdout
     assert "companions: Bound: no file tells" in again.stdout
 
@@ -118,18 +118,18 @@ def test_like(people, con):
 def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(people):
     may, june = people.with_name("may.csv"), people.with_name("june.csv")
     asked = ["release", people, june, "--method", "rayden", "--seed", 2, *ROLES, "--manifest"]
-    made = run(*asked, "--previous", may, "--previous-share", 0.1)
+    made = run(*asked, "--previous", may, "--previous-share", 0.12)
     assert made.exit_code == 0, made.output
     stated = json.loads(june.with_name("june.csv.anon.json").read_text("utf-8"))
     digest = hashlib.sha256(may.read_bytes()).hexdigest()
     assert stated["series"] == {
         "previous": [{"name": "may.csv", "sha256": digest}],
-        "previous_share": 0.1,
+        "previous_share": 0.12,
         "cohorts": None,
     }
     checks = {check["property"]: check for check in stated["checks"]}
     found = {name: (check["found"], check["passed"]) for name, check in checks.items()}
-    assert found["intersection"] == (0.095, True)
+    assert found["intersection"] == (0.115, True)
     assert (found["joined"], found["left"]) == ((0, True), (0, True))
     assert found["companions"] == (None, None)
     verified = run("verify", june, "--raw", people, "--previous", may)

@@ -135,7 +135,7 @@ def _pair(con, draw):
 def test_the_limit(twice):
     ((*_, passed, _, said),) = intersection(twice, "june", "'may'", ", previous_share := 0.12")
     assert passed is True
-    assert said == FOUND.format(24, 2, "12% may be")
+    assert said == FOUND.format(23, 2, "12% may be")
     assert intersection(twice, "june", "'may'", ", previous_share := 0.11")[0][2] is False
     assert intersection(twice, "june", "['may']", ", synthetic := 1")[0][2] is None
 
@@ -145,10 +145,10 @@ def test_the_same_release_again_discloses_nothing_more(twice):
     assert intersection(twice, "may", "['may', 'may']") == [
         (
             0,
-            5 / 200,
+            1 / 200,
             False,
-            f"illness: 5 of 200 persons, 5 with one value; {ATTACK}",
-            FOUND.format(5, 2, "none may be"),
+            f"illness: 1 of 200 persons, 1 with one value; {ATTACK}",
+            FOUND.format(1, 2, "none may be"),
         )
     ]
     assert intersection(twice, "may", "NULL") == []
