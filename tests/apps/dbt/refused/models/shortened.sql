@@ -1,8 +1,8 @@
--- without 4 rows of the largest class
+-- without 3 rows of the largest class
 select * exclude (class_rows)
 from (
     select *, count(*) over (partition by age, education_num, marital_status, sex) as class_rows
     from {{ ref('adult_released') }}
 )
 order by class_rows desc, age, education_num, marital_status, sex
-offset 4
+offset 3
