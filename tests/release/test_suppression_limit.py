@@ -35,7 +35,7 @@ def loss(con, released, more=""):
         (80, 0.1, ", suppressed := 'drop'", True),
         (80, 0.1, ", l := 2", True),
         (80, 0.1, ", t := 0.3, suppressed := 'drop', format := 'typed'", True),
-        (80, 0.1, ", beta := 3", True),
+        (80, 0.1, ", beta := 3", None),
         (80, 0.1, ", weights := MAP {'age': 3}", True),
         (40, 0.1, ", entity := 'person'", None),
         (25, 0.1, ", strata := ['sex']", None),

@@ -155,7 +155,7 @@ def _cast(
     )
     selected = f"* REPLACE ({replaced})" if replaced else "*"
     name = _cast_name(table)
-    con.execute(f"CREATE VIEW {quote(name)} AS SELECT {selected} FROM {quote(table)}")
+    con.execute(f"CREATE OR REPLACE VIEW {quote(name)} AS SELECT {selected} FROM {quote(table)}")
     return name
 
 
