@@ -59,13 +59,12 @@ REMEDIES = {  # of each property above
 }
 
 NOT_COVERED = (
-    "Other releases of the same persons, which could be compared with this one.",
-    "Attackers who know more about a person than the quasi-identifiers, or who know a sensitive "
-    "value.",
-    "Attackers who compute from the method and the classes which values were merged.",
+    "Other releases of the same people.",
+    "Attackers who know more about a person than the quasi-identifiers, who know a sensitive "
+    "value, or who compute values from the method.",
     "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",
     "Columns with the role keep, apart from what the rule kept finds: they are not changed.",
-    "Whether the roles are right: only you can know what others know about these persons.",
+    "Whether the roles are right: only you can know what others know about these people.",
     "Legal questions. The figures are facts about two files, not a certificate.",
 )
 
