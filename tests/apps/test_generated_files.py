@@ -143,7 +143,7 @@ def test_a_parameter_is_added_by_one_line(tmp_path):
     assert run("-m", "anon_sql.apps.generate")[0] == 0
     made = (tmp_path / "sql" / "release" / "datafly.sql").read_text("utf-8")
     assert "-- patience: how long Datafly waits.\n" in made
-    assert re.search(r" := 'env:ANON_KEY',\s+patience := 1.0\n\)", made)
+    assert re.search(r" key := NULL,\s+patience := 1.0\n\)", made)
     assert re.search(r"struct_pack\([^()]*patience := patience", made)
     assert (
         "- `patience`: how long Datafly waits."
