@@ -65,7 +65,7 @@ ROLES = (
 def stored(tmp_path_factory):
     place = tmp_path_factory.mktemp("stored")
     with anon_sql.connect(str(place / "hospital.duckdb")) as con:
-        datasets.hospital(con, 400, roles=False)
+        datasets.hospital(con, 440, roles=False)
         wards = [ward for (ward,) in con.execute("SELECT DISTINCT ward FROM visit").fetchall()]
     (place / "trees").mkdir()
     (place / "trees" / "ward.csv").write_text("".join(f"{ward};*\n" for ward in sorted(wards)))
@@ -325,7 +325,7 @@ def test_a_table_can_be_left_out(folder):
         ("k = 6", "kk = 6", "[release] must have known keys only, got 'kk'; did you mean k"),
         ("k = 6", "k = 6\nt = 0.2", "[release] must have known keys only, got 't'"),
         ("k = 6", 'k = "six"', "--k must be a whole number"),
-        ("k = 6", "k = 401", "there must be at least 401 persons, got 400 rows of person"),
+        ("k = 6", "k = 441", "there must be at least 441 persons, got 440 rows of person"),
         ('root = "person"', 'root = ""', "[source] must have a root, and a database or a folder"),
         (
             'root = "person"',
