@@ -77,8 +77,7 @@ def _properties(
         progress.advance(1)
 
     request = compared.request
-    progress.note = "compares columns"
-    progress.advance(0)
+    progress.show("compares columns")
     known = classes.identifiers(compared)
     released_columns = [
         *column_properties(compared),

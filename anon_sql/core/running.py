@@ -65,6 +65,11 @@ class Progress:
         _open.progress = self.outer or self
         return self
 
+    def show(self, note: str) -> None:
+        """Show what is done now."""
+        self.note = note
+        self.advance(0)
+
     def advance(self, size: int) -> None:
         """Count finished work; show or refresh the bar."""
         self.done += size

@@ -296,8 +296,7 @@ def _tried(con: duckdb.DuckDBPyConnection, path: Path, tables: dict[str, Any]) -
         return []
     judged = {"audience": recipe.audience}
     with Bar(NAME, 1) as progress:
-        progress.note = "trying the recipe"
-        progress.advance(0)
+        progress.show("trying the recipe")
         t, found, refused = None, None, list[AnonError]()
         with (
             suppress(NotCopied),

@@ -221,12 +221,8 @@ def gather(
         figures.extend(map(asdict, measured.figures))
         found = verdict(measured, **(judging or {}))
         release = made_by(manifest, sources.recipe, _asked(request))
-        tried = remedied(con, *release, found, judging or {}, noted)
+        tried = remedied(con, *release, found, judging or {}, progress.show)
         return {**tried.said(), "figures": figures}
-
-    def noted(note: str) -> None:
-        progress.note = note
-        progress.advance(0)
 
     facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {

@@ -10,14 +10,16 @@ from itertools import pairwise
 import duckdb
 
 from anon_sql.apps.verdict.figures import Figure
+from anon_sql.attacks.inference import TIMES_SURER, Inference
 from anon_sql.core.arrow import integers
 from anon_sql.core.duckdb_internals.hashing import HASH
 from anon_sql.core.names import quote
+from anon_sql.core.parameters import parameters_of
 from anon_sql.hosts.duckdb.linked_folds import Folds
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.measures.determined import SOME, Ints, determines, keys_of, numbered
 
-SURE, TIMES_SURER = 0.8, 100  # as in ``attack_inference``
+SURE = parameters_of(Inference)["sure"].default
 Sql = Callable[[str], str]
 
 

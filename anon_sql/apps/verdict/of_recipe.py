@@ -59,17 +59,11 @@ def judged(
             progress.note = note
             progress.advance(1)
 
-        progress.note = "audit"
-        progress.advance(0)
+        progress.show("audit")
         measured = measure(con, request, rows_of(con, audit_statement(request)), step)
         said = judging(recipe, function)
         of = {**recipe.parameters, **request}
-
-        def trying(note: str) -> None:
-            progress.note = note
-            progress.advance(0)
-
-        return remedied(con, recipe.method, of, verdict(measured, **said), said, trying)
+        return remedied(con, recipe.method, of, verdict(measured, **said), said, progress.show)
 
 
 def judging(recipe: Recipe, function: str) -> dict[str, Any]:
