@@ -30,8 +30,7 @@ where anon_k < {{ k }} and not exists (from anon_small)
 union all by name
 select property, found as size, meaning
 from audit({{ relations }}, {{ k }}, {{ named }}, entity := {{ anon_sql.text(entity) }},
-    unit := {{ anon_sql.text(unit) }})
-where property in ('k', 'people') and passed is false
-    and (property = 'people' or not exists (from anon_small))
+    unit := {{ anon_sql.text(unit) }}), anon_least
+where passed is false and (property = 'people' or (property = 'k' and anon_k >= {{ k }}))
 {%- endif -%}
 {% endtest %}
