@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import anon_sql
-from anon_sql.apps.studio import pages
+from anon_sql.apps.studio import csv_file, pages
 from anon_sql.apps.studio.bench import Bench
 from anon_sql.apps.studio.figures import raw_risk
 from anon_sql.apps.studio.session import Session
@@ -17,6 +17,7 @@ from anon_sql.hosts.parts.release import released_in_parts
 from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.test_studio_signing import anon, rows
 from tests.apps.studio.visitor import check_figures, running, shown_code
+from tests.command import run
 
 pytestmark = pytest.mark.slow
 
@@ -149,6 +150,44 @@ def test_a_csv_file_is_read_as_somebody_says_and_signed_so(tmp_path):
         page = studio.page("/data/table")
         assert "It reads the file in another way." in page
         assert "Load its choices" in page
+
+
+COMMAS = (
+    "SELECT 'p' || i AS name, i // 20 AS age, replace((40 + i // 25 / 2)::VARCHAR, '.', ',') AS "
+    "weight, strftime(DATE '1960-01-01' + (i // 10)::INTEGER, '%d.%m.%Y') AS born, "
+    "'v' || i % 4 AS illness FROM range(1000) AS made(i)"
+)
+
+
+def test_a_release_as_csv_is_written_by_the_rule_of_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    duckdb.connect().execute(f"COPY ({COMMAS}) TO 'people.csv' (DELIMITER ';')")
+    said = csv_file.stated({})
+    bench = Bench({"path": "people.csv", "start": str(tmp_path), "dialect": said}, tmp_path)
+    session = Session(tmp_path)
+    session.open(bench.table(), bench.roles())
+    quasi = ["age", "weight", "born"]
+    for role, names in {"quasi": quasi, "sensitive": ["illness"], "identifier": ["name"]}.items():
+        session.apply("role", role, names)
+    session.apply("purpose", "A study")
+    session.apply("recipient", "A university")
+    for rule in ("gcp", "query_error", "l_alone", "columns"):
+        session.apply(f"accepted:{rule}", "We know it.")
+    bench.check(session.recipe)
+    bench.sign(session.recipe, {"release": "r.csv", "recipe": "r.toml", "summary": "s.html"}, False)
+    assert 'delimiter = ";"' in (tmp_path / "r.toml").read_text()
+    assert 'decimal = { weight = "," }' in (tmp_path / "r.toml").read_text()
+    done = run("release", "r.toml", "again.csv")
+    assert done.exit_code == 0, done.stderr
+    written = (tmp_path / "r.csv").read_text("utf-8")
+    assert written == (tmp_path / "again.csv").read_text("utf-8")
+    assert written.startswith("age,weight,born,illness\n")
+    assert re.search(r"\n\d,4\d\.\d,1960-01-\d\d,v\d\n", written)
+    of = {"session": session, "judged": None, "names": {}}
+    page = pages.render("part_sign.html", **of, facts=session.facts)
+    assert "A release as CSV has commas" in page
+    page = pages.render("part_sign.html", **of, facts={**session.facts, "written": None})
+    assert "A release as CSV has commas" not in page
 
 
 def test_other_sources_cannot_be_read_in_another_way(tmp_path):
