@@ -21,8 +21,17 @@ from anon_sql.apps.studio import figures
 from anon_sql.apps.studio.source import NAME, Source, tables_of
 from anon_sql.apps.studio.spelling import words
 from anon_sql.apps.verdict import of_recipe
-from anon_sql.apps.verdict.figures import Drawn, Measured, audit_statement, measure, rows_of
+from anon_sql.apps.verdict.figures import (
+    Drawn,
+    Measured,
+    audit_statement,
+    measure,
+    measured_of,
+    rows_of,
+)
+from anon_sql.apps.verdict.remedies import remedied
 from anon_sql.apps.verdict.rules import verdict
+from anon_sql.apps.verdict.trials import MOST
 from anon_sql.core import stopping
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.names import literal, quote
@@ -220,6 +229,28 @@ class Bench:
             "release": figures.release_statement(recipe, "raw"),
         }
 
+    def remedies(
+        self, tables: Mapping[str, Any], measured: Mapping[str, Any], made: bool
+    ) -> dict[str, Any]:
+        """Return the reasons of the verdict on a release, as they end after trials.
+
+        measured: of the release, as ``check`` or ``attacks`` returns it. made: whether a release
+        that is no longer there is made again, for what counts its rows.
+        """
+        recipe = self._recipe(tables)
+        if made and not self._is_there(tables):
+            self.check(tables)
+        self._require_there(tables)
+        said = of_recipe.judging(recipe, NAME)
+        found = verdict(measured_of(measured), **said)
+        request = {**recipe.parameters, **of_recipe.requested(recipe)}
+        with Progress(NAME, MOST + 1) as progress:
+            _told(progress, "trying the release on few rows", 0)
+            tried = remedied(
+                self.con, recipe.method, request, found, said, lambda note: _told(progress, note)
+            )
+        return {"reasons": [asdict(each) for each in tried.reasons]}
+
     def question(self, tables: Mapping[str, Any], sql: str) -> dict[str, Any]:
         """Return how wrong the release answers a question that the user has typed."""
         self._require_made(tables)
@@ -256,8 +287,7 @@ class Bench:
         clear: whether identifiers are shown too.
         """
         recipe = self._recipe(tables)
-        if self._there is None or not _same(self._there, tables):
-            raise AnonError(NAME, "these settings must have a release to show", "none yet")
+        self._require_there(tables)
         hidden = [] if clear else recipe.roles["identifiers"]
         found = figures.pairs(self.con, of_recipe.requested(recipe), max(offset, 0), hidden)
         return {**found, "hidden": bool(hidden)}
@@ -354,6 +384,14 @@ class Bench:
             self.con.execute(
                 f"CREATE TABLE {of_recipe.HIERARCHY} AS FROM read_hierarchies(?)", [paths]
             )
+
+    def _is_there(self, tables: Mapping[str, Any]) -> bool:
+        """Return whether the relation ``released`` is of these tables, be it a quick release."""
+        return self._there is not None and _same(self._there, tables)
+
+    def _require_there(self, tables: Mapping[str, Any]) -> None:
+        if not self._is_there(tables):
+            raise AnonError(NAME, "these settings must have a release to show", "none yet")
 
     def _require_made(self, tables: Mapping[str, Any]) -> None:
         if self._made is None or not _same(self._made.tables, tables):

@@ -45,6 +45,7 @@ class Studio:
         self.written = dict(FORM) if csv else None  # what the first screen says of it
         self.server: uvicorn.Server | None = None
         self._opening: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
         routes = [
             Route("/", self._first),
             *(Route(f"/{name}", self._screen) for name in pages.SCREENS),
@@ -200,6 +201,20 @@ class Studio:
             found = await self._asked("attacks")
         return self._shown("part_attacks.html", found=found, judged=session.judged())
 
+    async def _data_remedies(self, request: Request) -> Response:
+        """Try what lifts the reasons of the verdict, and show it with what that gave."""
+        session, said = self.session, ""
+        of, choice = session.judged_by, session.choice
+        if of is not None and session.trials:
+            measured = session.answers[of]["measured"]
+            try:
+                await self._asked("remedies", measured=measured, made=of == "check")
+                if session.answers.get("rows") != {"choice": choice}:  # it was made again
+                    session.released(choice)
+            except Refused as error:
+                said = str(error)
+        return self._shown("part_remedies.html", judged=session.judged(), said=said)
+
     async def _data_compare(self, request: Request) -> Response:
         session = self.session
         found = session.found("compare")
@@ -254,8 +269,9 @@ class Studio:
             session.released(None)
         try:
             answer = await self.engine.call(name, tables=session.recipe, **arguments)
-        except Refused:
-            session.released(None)  # whatever the engine had made
+        except Refused as error:
+            if name != "remedies" or not error.stopped:
+                session.released(None)  # whatever the engine had made
             raise
         session.keep(name, answer, choice)
         if name in ("preview", "check"):
@@ -298,12 +314,21 @@ class Studio:
             await asyncio.shield(self._open())
             said = await self._body(request)
             columns = said.get("columns") or []
+            before = session.choice_of("remedies")
             session.apply(str(said.get("name")), said.get("value"), [str(each) for each in columns])
         except (AnonError, Refused) as error:
             text = str(error) if isinstance(error, Refused) else sentence(error)[0]
             return JSONResponse({"error": text}, 422)
+        if session.choice_of("remedies") != before:
+            self._forget_trials()
         texts = {"unread": pages.unread(session.unread, len(session.names))}
         return JSONResponse({"choice": session.choice, "texts": texts})
+
+    def _forget_trials(self) -> None:
+        """Stop trials of a choice that holds no longer; the answer to the new one does not wait."""
+        running = self.engine.running
+        if running is not None and running["call"] == "remedies":
+            self._stopping = asyncio.create_task(self.engine.stop(running["number"]))
 
     async def _dialect(self, request: Request) -> Response:
         """Read a CSV file again, as it is said to be written; there are no choices then."""

@@ -4,12 +4,13 @@ import copy
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from anon_sql.apps.studio.source import NAME
-from anon_sql.apps.verdict.figures import Figure, Measured
+from anon_sql.apps.verdict.figures import measured_of
+from anon_sql.apps.verdict.remedies import can_try
 from anon_sql.apps.verdict.rules import Verdict, stricter, verdict
 from anon_sql.core.common_parameters import ROW, UNIT
 from anon_sql.core.roles import ROLES
@@ -112,12 +113,15 @@ class Session:
         return self._named(self.tables.get("release"))
 
     def choice_of(self, answer: str) -> str:
-        """Return a name of what decides about an answer: other k are compared whatever k is."""
-        if answer != "compare":
-            return self.choice
-        release = self.tables["release"].items()
-        others = {name: value for name, value in release if name not in ("k", "l")}
-        return self._named(others, self.tables["statement"].get("audience"))
+        """Return a name of what decides about an answer: other k are compared whatever k is, and
+        remedies are those of one verdict."""
+        release, audience = self.tables["release"], self.tables["statement"].get("audience")
+        if answer == "compare":
+            others = {n: value for n, value in release.items() if n not in ("k", "l")}
+            return self._named(others, audience)
+        if answer == "remedies":
+            return self._named(release, audience, self.judged_by)
+        return self.choice
 
     def _named(self, *said: Any) -> str:
         said += tuple(self.tables.get(name) for name in ("source", "roles", "hierarchies"))
@@ -144,14 +148,33 @@ class Session:
         there = answer is not None and answer["choice"] == self.choice_of(name)
         return answer if there else None
 
+    @property
+    def judged_by(self) -> str | None:
+        """Return which answer the verdict on the present choice judges; None before any."""
+        return next((name for name in ("check", "attacks") if self.found(name)), None)
+
+    @property
+    def trials(self) -> str:
+        """Return when it is tried what lifts the reasons of the verdict: now, or on a button.
+
+        '' if that was done, or if no trial says it.
+        """
+        judged = self.judged()
+        if judged is None or self.found("remedies") or not can_try(judged[0]):
+            return ""
+        there = self.answers.get("rows") == {"choice": self.choice}
+        quick = self.judged_by == "check" or self.slow <= SLOW
+        return "now" if there and quick else "asked"
+
     def judged(self) -> tuple[Verdict, bool] | None:
-        """Return the verdict on the present choice and whether it is audited; None before any."""
-        answer = self.found("check") or self.found("attacks")
+        """Return the verdict on the present choice and whether it is audited; None before any.
+
+        Its reasons end with what was tried, if that is there.
+        """
+        answer = self.found(self.judged_by or "")
         if answer is None:
             return None
-        said = answer["measured"]
-        figures = [Figure(**each) for each in said["figures"]]
-        measured = Measured(**{**said, "figures": figures})
+        measured = measured_of(answer["measured"])
         recipe = self.parsed
         found = verdict(
             measured,
@@ -160,7 +183,13 @@ class Session:
             audience=recipe.audience,
             confirmed=recipe.confirmed,
         )
-        return found, measured.checks is not None
+        tried = (self.found("remedies") or {"reasons": []})["reasons"]
+        ends = {(each["level"], each["rule"], each["text"]): each["remedy"] for each in tried}
+        reasons = [
+            replace(each, remedy=ends.get((each.level, each.rule, each.text), each.remedy))
+            for each in found.reasons
+        ]
+        return replace(found, reasons=reasons), measured.checks is not None
 
     def apply(self, name: str, value: Any, columns: Sequence[str] = ()) -> None:
         """Take one choice. Raises AnonError for one that cannot be, and changes nothing then.

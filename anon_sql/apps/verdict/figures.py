@@ -61,6 +61,11 @@ class Measured:
     request: Mapping[str, Any] = field(default_factory=dict)
 
 
+def measured_of(said: Mapping[str, Any]) -> Measured:
+    """Return what a verdict judges again, of what ``asdict`` has made of it."""
+    return Measured(**{**said, "figures": [Figure(**each) for each in said["figures"]]})
+
+
 def arguments(call: Mapping[str, Any]) -> str:
     """Return the arguments of a call after its tables, those that are None left out."""
     return "".join(f", {n} := {sql_value(each)}" for n, each in call.items() if each is not None)

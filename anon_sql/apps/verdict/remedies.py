@@ -61,11 +61,12 @@ def remedied(
     if method not in release_methods():
         return found
     texts = {}
-    for each in found.reasons:
-        if _is_of_kept(each) and not each.accepted:
+    open_ = [each for each in found.reasons if not each.accepted]
+    for each in open_:
+        if _is_of_kept(each):
             step("trying what lifts unique rows")
             texts[id(each)] = _without_kept(con, request, each)
-    wanted = [each for each in found.reasons if _is_tried(each) and not each.accepted]
+    wanted = [each for each in open_ if _is_tried(each)]
     if wanted:
         queried = any(each.rule == "query_error" for each in wanted)
         with suppress(NotCopied), trials(con, method, request, judging, queried=queried) as few:
@@ -73,6 +74,13 @@ def remedied(
             texts |= {id(each): text for each, text in zip(wanted, said, strict=True)}
     reasons = [replace(each, remedy=texts.get(id(each), each.remedy)) for each in found.reasons]
     return replace(found, reasons=reasons)
+
+
+def can_try(found: Verdict) -> bool:
+    """Return whether trials may say what lifts a reason of a verdict."""
+    return any(
+        (_is_tried(each) or _is_of_kept(each)) and not each.accepted for each in found.reasons
+    )
 
 
 def _is_of_kept(reason: Reason) -> bool:

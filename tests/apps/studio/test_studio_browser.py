@@ -323,6 +323,19 @@ def test_k_moved_ten_times_in_a_second_shows_the_last(chromium, tmp_path):
         page.close()
 
 
+def test_a_verdict_says_without_a_click_what_was_tried(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/protect")
+        page.settled()
+        page.page.fill("#k", "200")
+        page.previews("#preview [data-k='200'] .tiles", 200)
+        page.page.wait_for_selector("#attacks :text('tried on 1,000 rows')", timeout=120_000)
+        assert "Trying what lifts" not in page.page.text_content("#attacks")
+        page.settled()
+        page.close()
+
+
 def test_the_recommended_k_is_chosen_by_a_click(chromium, tmp_path):
     with running(people(tmp_path), "people.parquet") as studio:
         page = Page(chromium, studio)

@@ -40,6 +40,7 @@ async function load(section, url, body, valid = () => true) {
   const source = $("[data-source]", section);
   if (source) $("#source").textContent = source.dataset.source;
   if ($(".roles", section)) watchRows();
+  all("[data-then]", section).forEach((each) => load(each, each.dataset.then, undefined, () => each.isConnected)); // meanwhile
   return true;
 }
 
