@@ -35,6 +35,7 @@ __all__ = [
     "attack_homogeneity",
     "attack_inference",
     "attack_linking",
+    "attack_minimality",
     "attack_skewness",
     "attribute_loss",
     "audit",
@@ -2068,6 +2069,92 @@ def attack_linking(
         cannot be read, raw and release swapped, a sample below 1.
     """
     return _call.table("attack_linking", locals())
+
+
+def attack_minimality(
+    raw: Frame, released: Frame, *, method: Any = 'anonymize', k: int = 5, l: float = 1,
+    qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
+    keep: Columns = None, drop: Columns = None,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    beta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    delta: float | None = None, max_share: float | None = None, entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
+    strata: Columns = None, weights: Weights = None, steps: Mapping[str, float] | None = None,
+    key: Any = None, options: Any = None, runs: int | None = None, surer: float = 2.0,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """What an attacker learns who knows how a release was made, beyond what the class of a person
+    tells (minimality attack, Wong et al. 2007). The attacker knows the method, its parameters,
+    the seed and the quasi-identifiers of all people, and which class each person is in. In each
+    of many worlds the released values of every class are dealt to its people in another way,
+    and the release is made again. The worlds in which a class comes out as it was released are
+    equally likely. The attacker names the value whose share in them has grown most above its
+    share in the class, if its odds have grown surer times and chance does not explain it
+    (binomial tests, of which at most 5 % may be false: Benjamini and Hochberg 1995). Without a
+    constraint on sensitive values two worlds show that classes do not depend on them. raw is
+    the name of the raw table and released that of its release, in any format. Pass the
+    parameters that the release was made with.
+
+    method: release method that made the release.
+    k: minimum number of rows in an equivalence class.
+    l: minimum diversity of each sensitive column in a class.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments.
+    identifiers: columns that identify a person; they are dropped; None means the columns
+        declared in comments.
+    keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
+        None means the columns declared in comments.
+    drop: columns to leave out that identify nobody; None means the columns declared in
+        comments.
+    l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+    c: constant c of l_kind='recursive'.
+    t: largest allowed distance of a sensitive column's distribution in a class from that in the
+        table, 0…1.
+    beta: largest allowed relative increase of a sensitive value's share in a class over its
+        share in the table, and never above -ln of the latter; None for none.
+    beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+    delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
+        None for none.
+    max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
+        as one value; None for none.
+    entity: column that identifies the person; k, l and t then count persons instead of rows,
+        and the column is dropped; None for none.
+    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
+        class instead of a range of numbers, dates or times).
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out.
+    seed: seed for random choices. It also draws the worlds.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    strata: quasi-identifiers that are not generalized; rows with different values are never in
+        one class; None for none.
+    weights: importance of each quasi-identifier in the loss, such as weights={'age': 2, 'city':
+        0.5}; columns left out have weight 1; None for none.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
+    options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others
+        keep their defaults.
+    runs: how many worlds are drawn; where there are at most 2,000, all are tried instead; None
+        means 1,250,000 divided by the number of rows, at least 40 and at most 250.
+    surer: a value is claimed if its odds have grown at least this many times above those in the
+        class.
+    Returns: a row per sensitive column: attribute, persons (rows of the release), claimed
+        (people whose value is named), correct (of these), correct_share (0…1) with low and high
+        (the ends of its 95 % interval, Wilson 1927), baseline_share (0…1, what would be correct
+        of the same claims if the values of each class were dealt at random), certain (claims
+        with a single value in all worlds that agree), runs, every_world (whether there are no
+        other worlds, so that shares are exact); control_claimed, control_correct_share and
+        control_baseline_share: the same for an attacker who does not know the seed and the key,
+        NULL where random choices change no class.
+    Errors: no quasi-identifier or sensitive column, one that the release lacks, a release that
+        the call does not make, a method that adds rows, a parameter out of its range.
+    """
+    return _call.table("attack_minimality", locals())
 
 
 def attack_skewness(

@@ -94,6 +94,8 @@ CALLS = {
     "attack_background": f"FROM attack_background({SECRET}, known := 3)",
     "attack_homogeneity": f"FROM attack_homogeneity({SECRET})",
     "attack_inference": f"FROM attack_inference({SECRET})",
+    "attack_minimality": "FROM attack_minimality('t', 'r', method := 'mondrian', "
+    f"k := 10, {ROLES}, identifiers := 'person')",
     "attack_downcoding": f"FROM attack_downcoding({PAIR})",
     "attack_skewness": f"FROM attack_skewness({SECRET})",
     "composition": f"FROM composition('t', ['r', 's'], qids := {QIDS}, sensitive := 'income')",

@@ -76,6 +76,7 @@ attack_homogeneity: |
 attack_inference: | sure := 0.5 | within := 2
 attack_downcoding: | id := 'n'
 attack_skewness: |
+attack_minimality: runs := 5 | runs := 0
 risk: | threshold := 0.1 | threshold := 2
 """
 

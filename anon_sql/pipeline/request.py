@@ -178,7 +178,8 @@ def checked(
         name: value for group in groups for name, value in _read(group, function, call_arguments)
     }
     ties = None
-    if method is not None and call_arguments.get("key") is not None:  # and not that of a series
+    chooses = method is not None or "method" in takes(function)  # and the key is not of a series
+    if chooses and call_arguments.get("key") is not None:
         common["seed"], ties = choices(key_of(function, call_arguments["key"]), common["seed"])
     models: list[ValueModel] = [read(group, function, call_arguments) for group in VALUE_MODELS]
     options: Any = read(own_group(function, COMMON), function, call_arguments)

@@ -32,6 +32,7 @@ PAIRS = {
     "attack_homogeneity": {"sensitive": "illness"},
     "attack_inference": {"sensitive": "illness"},
     "attack_downcoding": {},
+    "attack_minimality": {**CALL, "sensitive": "illness", "runs": 5},
     "query_error": {"queries": ["SELECT count(*) FROM raw WHERE age > 40"]},
 }
 TABLES = {

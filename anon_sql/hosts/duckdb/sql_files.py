@@ -220,7 +220,7 @@ def _declared_arguments(
     """Return the note and the sentences of a function whose parameters are declared."""
     common = note.startswith(_COMMON)
     known = takes(name) if common else own_parameters(name)
-    said = [((TABLE,), "name of the relation.")] if common else []
+    said = [((TABLE,), "name of the relation.")] if common and TABLE in names else []
     said += [((each,), known[each].description) for each in names if each in known]
     return "" if common else note, tuple(said)
 

@@ -21,13 +21,16 @@ from anon_sql.attacks.downcoding import DOWNCODED, Shown, downcoding
 from anon_sql.attacks.downcoding import NAME as DOWNCODING
 from anon_sql.attacks.inference import INFERRED, Inference, inference, number_values
 from anon_sql.attacks.inference import NAME as INFERENCE
-from anon_sql.core.arrow import first, integers
+from anon_sql.attacks.minimality import CLAIMED, Seen, minimality
+from anon_sql.attacks.minimality import NAME as MINIMALITY
+from anon_sql.core.arrow import first, integers, one_list
 from anon_sql.core.hierarchy.column import hierarchical
 from anon_sql.core.labels.reading import Ints, coverage
 from anon_sql.core.parameters import read
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of, rows_by, tables
 from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.rows import buffered_rows, path_rows
 from anon_sql.measures.pair import Pair
 from anon_sql.privacy.class_values import NOTHING, ClassValues
 
@@ -76,6 +79,18 @@ def inferred(argument: Any, raw_groups: Any, parameters: Any) -> pa.Array:
         numbers = None if held is None else number_values(pair.types[name], held)
         columns[name] = spread, table, numbers
     return as_rows(inference(columns, options))
+
+
+@udf(sql_type(pa.list_(CLAIMED)), volatile=True)
+def claimed(argument: Any, numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
+    """Return what an attacker who runs the method again claims of each sensitive column.
+
+    numbers, row_numbers, paths: the raw rows, as a release takes them.
+    """
+    request, source = buffered_rows(first(numbers), row_numbers)
+    _, pair, values = _classes(MINIMALITY, argument, values=True)
+    seen = Seen(pair.labels, pair.sizes, values)
+    return one_list(minimality(source, request, path_rows(paths), seen), CLAIMED)
 
 
 @udf(sql_type(_DOWNCODED))

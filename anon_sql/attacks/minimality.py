@@ -1,0 +1,354 @@
+"""What an attacker learns who knows how a release was made: ``attack_minimality``.
+
+A release with a constraint on sensitive values merges classes that break it, so the classes tell of
+the values (Wong et al. 2007). The attacker knows the method, all its parameters and everybody's
+quasi-identifiers, and makes the release again in many worlds (see ``worlds``). The worlds in which
+a class comes out as it was released are equally likely, and the share of them in which a person has
+a value is how likely the value is.
+
+The attacker names one value of a person, the one whose share has grown most above
+its share in the class, if the odds have grown ``surer`` times. Where all worlds are tried, shares
+are exact. Where worlds are drawn at random, the share must also exceed what chance explains: a
+binomial test of each person and value, of which the method of Benjamini and Hochberg (1995) picks
+claims with an expected share of false ones of at most ``CHANCE``. A class that comes out in every
+world tells nothing, and nothing is claimed of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from anon_sql.attacks.worlds import Attacker, Bools, Ints, Tried, as_tuples, integers_of
+from anon_sql.core.common_parameters import InSeries
+from anon_sql.core.parameters import Number, OrNull, Whole, declare, param
+from anon_sql.core.running import Progress
+from anon_sql.errors import AnonError
+from anon_sql.measures.pair import require_any
+from anon_sql.measures.sweep import OneMethod, Settings
+from anon_sql.methods.method import COMMON, release_methods
+from anon_sql.pipeline.request import Request, Source
+from anon_sql.pipeline.table import shown
+from anon_sql.privacy.class_values import NULL, ClassValues, ordered
+
+NAME = "attack_minimality"
+Floats = npt.NDArray[np.float64]
+CHANCE = 0.05  # the expected share of claims that chance explains
+FEWEST, MOST, WORK = 40, 250, 1_250_000  # runs, and rows of all runs together
+PROBES = 2  # runs that show whether classes depend on values at all
+BLOCK = 1 << 22  # rows of worlds that are counted at a time
+CLAIMED = pa.struct(
+    [
+        ("attribute", pa.string()),
+        *((name, pa.int64()) for name in ("persons", "claimed", "correct")),
+        *((name, pa.float64()) for name in ("correct_share", "low", "high", "baseline_share")),
+        ("certain", pa.int64()),
+        ("runs", pa.int64()),
+        ("every_world", pa.bool_()),
+        ("control_claimed", pa.int64()),
+        *((name, pa.float64()) for name in ("control_correct_share", "control_baseline_share")),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Minimality:
+    """The parameters of ``attack_minimality``."""
+
+    method: str = param("anonymize", OneMethod(), "release method that made the release")
+    options: Any = param(
+        None,
+        Settings(),
+        "parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others keep "
+        "their defaults",
+    )
+    runs: int | None = param(
+        None,
+        OrNull(Whole(1)),
+        "how many worlds are drawn; where there are at most 2,000, all are tried instead",
+        null="1,250,000 divided by the number of rows, at least 40 and at most 250",
+    )
+    surer: float = param(
+        2.0,
+        Number(1),
+        "a value is claimed if its odds have grown at least this many times above those in the "
+        "class",
+    )
+
+
+declare(
+    NAME,
+    *COMMON,
+    InSeries,
+    Minimality,
+    without=("series",),
+    notes={"seed": "It also draws the worlds."},
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The classes of a release as its readers see them.
+
+    labels: what each class shows, by quasi-identifier. sizes: int64[m]. values: of each sensitive
+    column.
+    """
+
+    labels: Mapping[str, pa.Array]
+    sizes: Ints
+    values: Mapping[str, ClassValues]
+
+
+def minimality(
+    source: Source | None, request: Request, paths: pa.StructArray | None, seen: Seen
+) -> list[dict[str, Any]]:
+    """Return a row of ``CLAIMED`` for each sensitive column.
+
+    source, request, paths: the raw table and the call that made the release. Raises AnonError for a
+    release that the call does not make.
+    """
+    chosen: Minimality = request.options
+    require_any(NAME, request.sensitive)
+    if release_methods()[chosen.method].perturbative:
+        rule = "the release must have the rows of the raw table"
+        raise AnonError(NAME, rule, f"{chosen.method}, which adds rows")
+    if source is None:
+        if len(seen.sizes):
+            raise _not_made()
+        return [_row(name, 0, _NO_CLAIMS, 0, True, None) for name in request.sensitive]
+    nested = any(pa.types.is_nested(each.type) for each in seen.labels.values())
+    own = replace(
+        request,
+        method=release_methods()[chosen.method],
+        options=chosen.options[chosen.method],
+        format="typed" if nested else request.format,
+    )
+    attacker = Attacker(source, own, paths)
+    _require_made(attacker, own, seen)
+    rows = len(attacker.classes)
+    runs = chosen.runs or max(FEWEST, min(MOST, WORK // rows))
+    control = None
+    with Progress(NAME, 2 * runs * rows) as progress:
+        if own.protected or not attacker.tried(PROBES, own.seed, progress).agree.all():
+            tried = attacker.tried(runs, own.seed, progress)
+            other = attacker.with_choices(own.seed + 1)
+            if not other.agrees(np.arange(rows, dtype=np.int32)).all():
+                progress.show("with other random choices")
+                control = other.tried(runs, own.seed, progress)
+        else:
+            tried = attacker.tried(PROBES, own.seed, progress)
+    found = []
+    for name in request.sensitive:
+        column = _Column(attacker, source.keys[name])
+        found.append(
+            _row(
+                name,
+                int(column.released.sum()),
+                column.claims(tried, chosen.surer),
+                len(tried.agree),
+                tried.every,
+                None if control is None else column.claims(control, chosen.surer),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class _Claims:
+    """The claims of one attack: how many, how many are right or certain, and how many would be
+    right if the values of each class were dealt at random."""
+
+    claimed: int
+    correct: int
+    certain: int
+    by_chance: float
+
+
+_NO_CLAIMS = _Claims(0, 0, 0, 0.0)
+
+
+class _Column:
+    """A sensitive column of a release that is attacked; keys: binary[n], its sort keys."""
+
+    def __init__(self, attacker: Attacker, keys: pa.Array) -> None:
+        self.classes, self.cells = attacker.classes, attacker.cells
+        self.codes, words = ordered(keys)
+        self.truth = self.codes  # the values by which claims are judged
+        codes, self.width = self.codes, len(words)
+        self.null = 0 if words[0].as_py() == NULL else -1  # the code of NULL
+        self.released: Bools = ~attacker.made.dropped[attacker.made.row_group]
+        self.pairs, self.in_class = np.unique(self.classes * self.width + codes, return_counts=True)
+        self.sizes = np.bincount(self.classes, minlength=len(attacker.shape.sizes))
+        self.class_of = np.empty(int(self.cells.max(initial=0)) + 1, np.int64)
+        self.class_of[self.cells] = self.classes
+
+    def shares(self, classes: Ints, codes: Ints) -> Floats:
+        """Return the share of values in classes, float64[c]."""
+        at = np.searchsorted(self.pairs, classes * self.width + codes)
+        return np.asarray(self.in_class[at] / self.sizes[classes])
+
+    def claims(self, tried: Tried, surer: float) -> _Claims:
+        """Return what an attacker claims who has tried some worlds."""
+        agreeing = tried.agree.sum(axis=0)
+        values = np.bincount(self.pairs // self.width, minlength=len(self.sizes))
+        open_ = (agreeing > 0) & (agreeing < len(tried.agree)) & (values > 1)
+        open_[self.classes[~self.released]] = False
+        cell, code, times = self._counted(tried, open_)
+        people = np.bincount(self.cells)
+        trials = agreeing[self.class_of[cell]] * people[cell]
+        share = self.shares(self.class_of[cell], code)
+        with np.errstate(divide="ignore"):
+            grown = (times / (trials - times)) * ((1 - share) / share)
+        likely = (grown >= surer) & (times > trials * share) & (code != self.null)
+        cell, code, times, trials, share = (
+            each[likely] for each in (cell, code, times, trials, share)
+        )
+        if not tried.every:
+            cells = np.bincount(self.class_of[people > 0], minlength=len(self.sizes))
+            tests = int((cells * values)[open_].sum())
+            sure = picked(upper_tails(times, trials, share), tests)
+            cell, code, times, trials, share = (
+                each[sure] for each in (cell, code, times, trials, share)
+            )
+        gain = times / np.maximum(trials, 1) - share
+        order = np.lexsort((code, -gain, cell))
+        best = order[np.flatnonzero(np.diff(cell[order], prepend=-1))]
+        cell, code = cell[best], code[best]
+        right = np.isin(self.cells * self.width + self.truth, cell * self.width + code)
+        named = people[cell]
+        return _Claims(
+            int(named.sum()),
+            int(right.sum()),
+            int(named[times[best] == trials[best]].sum()),
+            float((named * share[best]).sum()),
+        )
+
+    def _counted(self, tried: Tried, open_: Bools) -> tuple[Ints, Ints, Ints]:
+        """Return how often rows of a cell have a value in the worlds that agree with its class.
+
+        open_: bool[m], the classes that are counted. The result is cells, values and counts.
+        """
+        rows = np.flatnonzero(open_[self.classes])
+        cells, classes = self.cells[rows] * self.width, self.classes[rows]
+        keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
+        step = max(1, BLOCK // max(len(rows), 1))
+        for first in range(0, len(tried.agree), step):
+            part = slice(first, first + step)
+            agree = tried.agree[part][:, classes]
+            came = (cells + self.codes[tried.dealt[part][:, rows]])[agree]
+            both = np.concatenate([keys, came])
+            weights = np.concatenate([counts, np.ones(len(came), np.int64)])
+            keys, at = np.unique(both, return_inverse=True)
+            counts = np.bincount(at.reshape(-1), weights, len(keys)).astype(np.int64)
+        return keys // self.width, keys % self.width, counts
+
+
+def upper_tails(times: Ints, trials: Ints, share: Floats) -> Floats:
+    """Return the probability of so many successes or more in binomial trials, float64[c]."""
+    if not len(times):
+        return np.zeros(0)
+    logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials.max() + 1)))])
+    asked = np.stack([times.astype(np.float64), trials.astype(np.float64), share])
+    once, at = np.unique(asked, axis=1, return_inverse=True)
+    found = np.empty(once.shape[1])
+    for place, (least, many, each) in enumerate(once.T.tolist()):
+        n, successes = int(many), np.arange(int(least), int(many) + 1)
+        terms = logs[n] - logs[successes] - logs[n - successes]
+        terms = terms + successes * np.log(each) + (n - successes) * np.log1p(-each)
+        found[place] = min(1.0, float(np.exp(terms).sum()))
+    return np.asarray(found[at.reshape(-1)])
+
+
+def picked(chances: Floats, tests: int) -> Bools:
+    """Return which tests are significant, bool[c], of so many (Benjamini and Hochberg 1995)."""
+    order = np.argsort(chances, kind="stable")
+    passes = chances[order] <= CHANCE * np.arange(1, len(order) + 1) / max(tests, 1)
+    last = np.flatnonzero(passes)
+    limit = chances[order[last[-1]]] if len(last) else -1.0
+    return np.asarray(chances <= limit)
+
+
+def wilson(right: int, many: int) -> tuple[float | None, float | None]:
+    """Return the ends of the 95 % interval of a share (Wilson 1927); None each of nothing."""
+    if many == 0:
+        return None, None
+    z, share = 1.959964, right / many
+    middle, width = (
+        share + z * z / (2 * many),
+        z * sqrt(share * (1 - share) / many + z * z / (4 * many * many)),
+    )
+    scale = 1 + z * z / many
+    return max(0.0, (middle - width) / scale), min(1.0, (middle + width) / scale)
+
+
+def _row(
+    name: str, people: int, own: _Claims, runs: int, every: bool, control: _Claims | None
+) -> dict[str, Any]:
+    low, high = wilson(own.correct, own.claimed)
+    row = {
+        "attribute": name,
+        "persons": people,
+        "claimed": own.claimed,
+        "correct": own.correct,
+        "correct_share": own.correct / own.claimed if own.claimed else None,
+        "low": low,
+        "high": high,
+        "baseline_share": own.by_chance / own.claimed if own.claimed else None,
+        "certain": own.certain,
+        "runs": runs,
+        "every_world": every,
+    }
+    if control is not None:
+        row["control_claimed"] = control.claimed
+        if control.claimed:
+            row["control_correct_share"] = control.correct / control.claimed
+            row["control_baseline_share"] = control.by_chance / control.claimed
+    return row
+
+
+def _not_made() -> AnonError:
+    return AnonError(
+        NAME,
+        "the call must make the classes of the release",
+        "others",
+        "pass the method, every parameter, the key and the roles of all columns as they were when "
+        "it was released, with this version; a release in parts or of a series cannot be attacked",
+    )
+
+
+def _require_made(attacker: Attacker, request: Request, seen: Seen) -> None:
+    """Raise AnonError unless a release has the labels, sizes and values that the attacker makes."""
+    made, kept = attacker.made, np.flatnonzero(~attacker.made.dropped)
+    first = np.empty(len(made.dropped), np.int64)
+    first[made.group_of] = np.arange(len(made.group_of))
+    ours = []
+    for name, labels in zip(request.quasi, made.labels, strict=True):
+        text = shown(request, name, labels)
+        ours.append(text.take(pa.array(labels.label_of[first[kept]])))
+    ours_of = np.empty(len(made.dropped), np.int64)
+    ours_of[made.row_group] = attacker.classes
+    classes_of = ours_of[kept].tolist()
+    mine = dict(zip(zip(*map(as_tuples, ours), strict=True), classes_of, strict=True))
+    shown_labels = (seen.labels[name] for name in request.quasi)
+    theirs = list(zip(*map(as_tuples, shown_labels), strict=True))
+    if len(theirs) != len(mine) or set(theirs) != set(mine):
+        raise _not_made()
+    at = np.array([mine[each] for each in theirs], np.int64)
+    if (attacker.shape.sizes[at] != seen.sizes).any():
+        raise _not_made()
+    released = ~made.dropped[made.row_group]
+    classes = attacker.classes[released]
+    for name, spread in seen.values.items():
+        codes = integers_of(ordered(attacker.source.keys[name])[0][released])
+        width = max(len(spread.keys), int(codes.max(initial=0)) + 1)
+        own, counts = np.unique(classes * width + codes, return_counts=True)
+        other = at[spread.class_of] * width + spread.key_of
+        by_class = np.argsort(other)
+        if not (
+            np.array_equal(own, other[by_class]) and np.array_equal(counts, spread.counts[by_class])
+        ):
+            raise _not_made()
