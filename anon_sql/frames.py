@@ -1622,7 +1622,7 @@ def audit(
     one sensitive value. The example names the columns: NULL. 'revealing columns', if there are
     any: share of the errors that a reader who guesses a sensitive value avoids by a kept column
     that determines it, exactly or nearly: NULL. 'pseudonyms': columns whose values are all 64
-    hexadecimal digits, as anon_pseudonym makes them. Whoever has two releases with the same
+    hexadecimal digits, as anon_pseudonym makes them. People who have two releases with the same
     pseudonyms can join them. That may be intended: NULL. With previous, attacks on this and the
     earlier releases. Each is no bound: passing it is not being safe. l is at least 2 in them.
     'intersection': share of persons to whom the releases together leave fewer than l values of
@@ -1950,11 +1950,11 @@ def attack_downcoding(
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
-    """What whoever knows the method guesses of the values behind labels. The ends of a range that
-    is no wider than its class are values of the class: a guess is one of the two ends. Of a
-    node of a hierarchy it is the child below which the release shows the most rows. Rows with *
-    or NULL in a column do not count in it; neither do sets of text, which hide no value of
-    their class. steps={'age': 5} of a release function lowers what can be guessed.
+    """What an attacker who knows the method guesses of the values behind labels. The ends of a
+    range that is no wider than its class are values of the class: a guess is one of the two
+    ends. Of a node of a hierarchy it is the child below which the release shows the most rows.
+    Rows with * or NULL in a column do not count in it; neither do sets of text, which hide no
+    value of their class. steps={'age': 5} of a release function lowers what can be guessed.
 
     raw: name of the raw table.
     released: name of its release, with labels or typed values.
@@ -2009,14 +2009,14 @@ def attack_inference(
     lift_share: float = 0.3, within: float = 0.05, qids: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """What whoever finds a person's class infers about sensitive values: for certain, since the
-    class has one value (as attack_homogeneity finds); nearly so, since one value has most of
-    its rows; a value many times as frequent in the class as in the raw table; numbers that lie
-    close together. The last three count classes of two or more values. NULL is not a value:
-    shares are those of the rows with a value. Of the most frequent value of the raw table
-    little is learned: it is inferred only if, besides, all other values together are at most a
-    hundredth as frequent in the class as in the raw table. Suppressed rows, shown as *, are a
-    class; rows left out publish nothing.
+    """What an attacker who finds a person's class infers about sensitive values: for certain,
+    since the class has one value (as attack_homogeneity finds); nearly so, since one value has
+    most of its rows; a value many times as frequent in the class as in the raw table; numbers
+    that lie close together. The last three count classes of two or more values. NULL is not a
+    value: shares are those of the rows with a value. Of the most frequent value of the raw
+    table little is learned: it is inferred only if, besides, all other values together are at
+    most a hundredth as frequent in the class as in the raw table. Suppressed rows, shown as *,
+    are a class; rows left out publish nothing.
 
     raw: name of the raw table.
     released: name of its release, in any format. A release with added rows is also read.
@@ -2445,7 +2445,7 @@ def ledger_new(
 ) -> Frame:
     """The rows of all persons in a table whom no release in a ledger holds. They can be released
     without releasing anybody twice. With k or l nobody is returned until there are enough of
-    them: whoever comes alone is told by what is new in the release. They stay out of the
+    them: a person who comes alone is told by what is new in the release. They stay out of the
     ledger, and come with the next. ledger_overlap counts who waits. The result holds
     identifiers and is not a release.
 

@@ -25,7 +25,7 @@ class LDiversity(ValueModel):
     name = "l"
     title = "l-diversity"
     reference = "Machanavajjhala et al. 2006"
-    broken = "Whoever finds a person's group learns the sensitive value, or can nearly guess it."
+    broken = "An attacker who finds a person's group learns or nearly guesses the sensitive value."
     named_with = ("l", "t")
     worst = "The smallest l of a class"
     at_least = True

@@ -1,8 +1,8 @@
--- What whoever knows the method guesses of the values behind labels. The ends of a range that is no
--- wider than its class are values of the class: a guess is one of the two ends. Of a node of a
+-- What an attacker who knows the method guesses of the values behind labels. The ends of a range that
+-- is no wider than its class are values of the class: a guess is one of the two ends. Of a node of a
 -- hierarchy it is the child below which the release shows the most rows. Rows with * or NULL in a
--- column do not count in it; neither do sets of text, which hide no value of their class.
--- steps := MAP {'age': 5} of a release function lowers what can be guessed.
+-- column do not count in it; neither do sets of text, which hide no value of their class. steps := MAP
+-- {'age': 5} of a release function lowers what can be guessed.
 --
 -- raw: name of the raw table. released: name of its release, with labels or typed values.
 -- id: kept column that identifies the rows of both relations, by which guesses are compared with

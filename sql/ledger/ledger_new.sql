@@ -1,6 +1,6 @@
 -- The rows of all persons in a table whom no release in a ledger holds. They can be released
 -- without releasing anybody twice. With k or l nobody is returned until there are enough of them:
--- whoever comes alone is told by what is new in the release. They stay out of the ledger, and come
+-- a person who comes alone is told by what is new in the release. They stay out of the ledger, and come
 -- with the next. ledger_overlap counts who waits. The result holds identifiers and is not a release.
 --
 -- tbl: name of the table. ledger: name of the ledger.

@@ -47,7 +47,7 @@
 -- 'revealing columns', if there are any: share of the errors that a reader who guesses a sensitive value
 -- avoids by a kept column that determines it, exactly or nearly: NULL.
 -- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes them.
--- Whoever has two releases with the same pseudonyms can join them. That may be intended: NULL.
+-- People who have two releases with the same pseudonyms can join them. That may be intended: NULL.
 -- With previous, attacks on this and the earlier releases. Each is no bound: passing it is not
 -- being safe. l is at least 2 in them.
 -- 'intersection': share of persons to whom the releases together leave fewer than l values of a

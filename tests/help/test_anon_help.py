@@ -115,3 +115,10 @@ def test_both_forms_leave_a_database(tmp_path):
         assert len(con.execute("FROM anon_help()").fetchall()) == len(PUBLIC)
         anon_sql.unregister(con)
         assert "does not exist" in fails(con, "FROM anon_help()")
+
+
+def test_no_header_says_whoever(con):
+    texts = con.execute("FROM anon_help()").fetchall()
+    texts += [con.execute("FROM anon_help(?)", [row[0]]).fetchall() for row in texts]
+    assert len(texts) > 2 * 80
+    assert "whoever" not in str(texts).lower()
