@@ -134,7 +134,7 @@ def _counted(codes: Ints, weights: npt.NDArray[np.int32], whose: Marks | None) -
 
 _SUPPRESSED = "suppressed rows"
 _NOBODY = "the release does not say whose rows are in a class"
-_FOREIGN = "values that the raw table lacks"
+FOREIGN = "values that the raw table lacks"
 _EMPTY = "The release has no rows."
 
 
@@ -354,8 +354,8 @@ def of_values(
     if not (owners_known or model.same_for_persons):
         return unmeasured(name, required, f"{name} was not measured: {_NOBODY}.", _NOBODY)
     if model.compares and any(each.foreign for each in values.values()):
-        meaning = f"{name} was not measured: the release has {_FOREIGN}."
-        return unmeasured(name, required, meaning, _FOREIGN)
+        meaning = f"{name} was not measured: the release has {FOREIGN}."
+        return unmeasured(name, required, meaning, FOREIGN)
     found = {}
     for column, each in values.items():
         table = each.table

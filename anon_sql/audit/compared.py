@@ -187,11 +187,14 @@ def untold(row: Property) -> Property:
     return replace(row, passed=None)
 
 
+BY_ADDED = "; added rows leave it undecided."
+
+
 def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
     """The same of a release with added rows, which leave open whether it holds."""
     if row.passed is None or (unless_failed and row.passed is False):
         return row
-    said = f"{row.meaning.removesuffix('.')}; added rows leave it undecided."
+    said = f"{row.meaning.removesuffix('.')}{BY_ADDED}"
     return replace(row, passed=None, meaning=said)
 
 

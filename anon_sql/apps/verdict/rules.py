@@ -9,7 +9,9 @@ from typing import Any
 
 from anon_sql.apps.manifest import asked
 from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
-from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, percent
+from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, UNCHANGED, percent
+from anon_sql.audit.classes import FOREIGN
+from anon_sql.audit.compared import BY_ADDED
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.errors import AnonError, did_you_mean, listed
 from anon_sql.hosts.recipes import ACCEPTABLE, AUDIENCES
@@ -338,7 +340,7 @@ def _audited(measured: Measured) -> Iterator[Reason]:
         text = "The release has not been audited."
         yield Reason(AMBER, "audit", text, sql, remedy="Audit it.")
     for check in measured.checks or ():
-        yield from _of_check(check, sql)
+        yield from _of_check(check, sql, request)
     same, changed = len(measured.unchanged), len(measured.generalized)
     if same > changed:
         yield Reason(
@@ -351,7 +353,7 @@ def _audited(measured: Measured) -> Iterator[Reason]:
         )
 
 
-def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
+def _of_check(check: Mapping[str, Any], sql: str, request: Mapping[str, Any]) -> Iterator[Reason]:
     """Give the reason that a row of an audit is, if it is one."""
     name, found, passed = check["property"], check["found"], check["passed"]
     unique = f"{percent(found)} of the rows are unique on the columns kept unchanged"
@@ -370,8 +372,21 @@ def _of_check(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
         yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
     elif passed is None and name in _PROMISED and asked(name, check["required"]):
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
-        remedy = "Release without added rows, or leave out this requirement."
-        yield Reason(AMBER, "audit", text, sql, found, remedy=remedy)
+        yield Reason(AMBER, "audit", text, sql, found, remedy=_of_undecided(check, request))
+
+
+def _of_undecided(check: Mapping[str, Any], request: Mapping[str, Any]) -> str:
+    """Return what lifts the reason that a required level is not decided, by why it is not."""
+    if check.get("example") == FOREIGN:
+        return UNCHANGED
+    if check["meaning"].endswith(BY_ADDED):
+        return "Release without added rows, or leave out this requirement."
+    if request.get("entity") is not None:
+        return (
+            "If a release function made this release with entity and this requirement, it holds: "
+            "accept that in a sentence. Or release a table with one row per person."
+        )
+    return "Leave out this requirement."
 
 
 def _of_people(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:

@@ -67,6 +67,38 @@ def test_every_limit_and_property_has_a_remedy():
         assert remedy.endswith(".")
 
 
+VISITS = (
+    "CREATE OR REPLACE TABLE raw AS SELECT * REPLACE (id * 37 % 101 AS a, id * id % 97 AS b), "
+    "id * 7919 % 300 AS patient_id FROM raw"
+)
+BY_PATIENT = (
+    "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, t := 0.9, "
+    "qids := ['a', 'b'], sensitive := ['s', 'n'], identifiers := ['id', 'patient_id'], "
+    "entity := 'patient_id')"
+)
+OF_PATIENTS = {"entity": "patient_id", "identifiers": ["id", "patient_id"], "l": None, "t": 0.9}
+
+
+@pytest.mark.parametrize(
+    ("plant", "remedy"),
+    [
+        (
+            Plant("", "", raw=VISITS, released=BY_PATIENT, request=OF_PATIENTS),
+            "If a release function made this release with entity and this requirement, it holds: "
+            "accept that in a sentence. Or release a table with one row per person.",
+        ),
+        (Plant("", "", released="UPDATE released SET n = 1000 WHERE n = 50"), words.UNCHANGED),
+        (PLANTS["a level that cannot be decided"],
+         "Release without added rows, or leave out this requirement."),
+    ],
+    ids=["people", "other values", "added rows"],
+)  # fmt: skip
+def test_a_level_that_is_not_decided_has_the_remedy_of_its_cause(con, plant, remedy):
+    found = [each for each in judged(con, plant).reasons if "cannot be decided" in each.text]
+    assert found
+    assert {each.remedy for each in found} == {remedy}
+
+
 def test_a_sentence_accepts_amber_and_never_red(con):
     near = measured(con, PLANTS["near of two classes"])
     found = verdict(near)
