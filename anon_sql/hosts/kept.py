@@ -2,15 +2,18 @@
 
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import duckdb
 import numpy as np
 
 from anon_sql.audit.columns import unique_sentence
 from anon_sql.core.arrow import integers
-from anon_sql.core.names import quote
+from anon_sql.core.names import literal, quote
+from anon_sql.core.roles import PARAMETER, fold
 from anon_sql.errors import AnonWarning
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.pipeline.request import Request
 
 MEASURED = 5_000_000  # rows of a release in parts that are looked at
@@ -43,6 +46,28 @@ def unique_on_kept(
         for name, values in zip(kept, found.columns, strict=True)
     }
     return unique_sentence(share, kept, columns.__getitem__, found.num_rows, k)
+
+
+def unique_in_series(
+    con: duckdb.DuckDBPyConnection,
+    table: str,
+    select: str,
+    parameters: Mapping[str, Any],
+) -> str | None:
+    """Return what ``unique_on_kept`` says of a release of a series.
+
+    table: its raw table, whose comments may declare roles. parameters: of the release.
+    """
+    roles = {name: parameters[name] for name in PARAMETER.values() if parameters.get(name)}
+    given = "".join(f", {name} := ${name}" for name in roles)
+    found = con.execute(
+        f"SELECT column_name FROM anon_roles({literal(table)}{given}) "
+        "WHERE role IN ('quasi', 'sensitive')",
+        roles,
+    )
+    labelled = {fold(name) for (name,) in found.fetchall()}
+    kept = [name for name in con.sql(select).columns if fold(name) not in labelled]
+    return unique_on_kept(con, select, kept, UNIQUE_SHARE, parameters.get("k"))
 
 
 def warn(function: str, sentence: str | None) -> None:

@@ -42,6 +42,10 @@ _SOURCE: dict[str, type | tuple[type, ...]] = {
     "null": list,
     **dict.fromkeys(("decimal", "thousands", "date_format", "timestamp_format"), (str, dict)),
 }
+READING = (  # how a file is read; of the delimiter and the header the names of columns tell
+    *("quote", "null", "encoding", "trim"),
+    *("decimal", "thousands", "date_format", "timestamp_format"),
+)
 _STATEMENT: dict[str, type | tuple[type, ...]] = {
     "purpose": str,
     "recipient": str,
@@ -360,11 +364,12 @@ def _digest(path: str, changed: int, size: int) -> str:
 def relation(recipe: Recipe) -> str:
     """Return the source as a relation of DuckDB: a file, or a table of an attached database.
 
-    Raises AnonError for a source whose texts must be trimmed, which DuckDB reads as they are.
+    Raises AnonError for a source that is to be read in a way of which DuckDB knows nothing.
     """
-    if recipe.source.get("trim"):
-        rule = "[source] must have no trim for DuckDB to read it"
-        raise AnonError("recipe", rule, "trim = true", "anon-sql release RECIPE OUT removes blanks")
+    if stated := [name for name in READING if name in recipe.source]:
+        rule = "[source] must not say how the file is read for DuckDB to read it"
+        hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it so"
+        raise AnonError("recipe", rule, listed(stated), hint)
     if recipe.table is None:
         return str(recipe.file)
     return f"{quote(recipe.file.stem)}.{recipe.table}"

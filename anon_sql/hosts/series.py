@@ -13,12 +13,14 @@ from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, did_you_mean
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
+from anon_sql.hosts.kept import unique_in_series, warn
 from anon_sql.hosts.parts.workspace import Target
 from anon_sql.series.next import NAME
 from anon_sql.series.release import require_cohorts
 
 _OF_STATE = ("l", "leaf", "waiting", "leavers")  # parameters that only the state takes
 _BEFORE = "__anon_series_before"
+_ROWS = "__anon_series_rows"
 _COLUMNS = "cohort BIGINT, person VARCHAR, tuple VARCHAR"
 
 
@@ -101,20 +103,27 @@ def release_in_series(con: duckdb.DuckDBPyConnection, call: InSeries, target: Ta
     """Write the next state and its release; return the number of rows. An error writes neither.
 
     The state is written before a file gets its name, so that no file is there without its state: in
-    a transaction of its own, or in the caller's, which the caller commits.
+    a transaction of its own, or in the caller's, which the caller commits. Warns of rows that are
+    unique on the kept columns.
     """
     call.check()
     own = not in_transaction(con)
-    before = None
+    before, (sql, parameters) = None, call.select
     try:
         with as_raised(), target.opened() as write:
             known = call.state(con) if own else None
             with transaction(con) if own else nullcontext():
                 call.step(con)
-                rows = write(*call.select)
+                con.execute(f"CREATE OR REPLACE TEMP TABLE {_ROWS} AS {sql}", parameters)
+                rows = write(f"FROM temp.{_ROWS}", {})
+                said = unique_in_series(
+                    con, call.tbl, f"FROM temp.{_ROWS}", {**call.parameters, "k": call.k}
+                )
+                con.execute(f"DROP TABLE temp.{_ROWS}")
             before = known
     except BaseException:
         if before is not None:
             call.put_back(con, before)
         raise
+    warn(call.method, said)
     return rows

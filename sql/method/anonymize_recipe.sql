@@ -7,8 +7,9 @@
 -- path: path of the recipe; relative to the working directory.
 -- Returns: the columns of the source without the identifiers and those left out; quasi-identifiers are
 --   generalized.
--- Errors: an unknown key, a column without a role, another schema or content, a database that is not
---   attached, a series, whose state `anon-sql release` and `anon_sql.recipe` write; those of the
+-- Errors: an unknown key, a column without a role, another schema or content, a [source] that says how
+--   a file is quoted, encoded, trimmed, or writes NULL, numbers or dates, a database that is not attached,
+--   a series, whose state `anon-sql release` and `anon_sql.recipe` write; those of the
 --   release function that the recipe names.
 -- Example: SELECT * FROM anonymize_recipe('recipe.toml');
 CREATE OR REPLACE MACRO anonymize_recipe(path) AS TABLE

@@ -78,7 +78,7 @@ def test_a_recipe_trims_what_it_reads_and_sql_refuses_to_read_it(con, tmp_path, 
     by_recipe.load(con, "release", recipes.read("release", path))
     assert {ward for (ward,) in con.table("raw").project("ward").fetchall()} == {"Neuro", "Onko"}
     said = fails(con, f"FROM anonymize_recipe('{path}')")
-    assert said.startswith("recipe: [source] must have no trim for DuckDB to read it")
+    assert said.startswith("recipe: [source] must not say how the file is read for DuckDB to read")
 
 
 def test_a_recipe_without_blanks_that_hide_equal_values_proposes_nothing(tmp_path):

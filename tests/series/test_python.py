@@ -1,9 +1,11 @@
 """anon_sql.release with a series: state, release and file in one transaction."""
 
+import warnings
+
 import pytest
 
 import anon_sql
-from anon_sql import AnonError
+from anon_sql import AnonError, frames
 from tests.series.months import KEY, make_month, status
 
 ROLES = {
@@ -84,6 +86,37 @@ def test_it_runs_in_a_transaction_of_the_caller(con):
     released(con, "may")
     con.execute("ROLLBACK")
     assert con.execute("SHOW TABLES").fetchall() == [("people",)]
+
+
+def test_rows_that_are_unique_on_kept_columns_are_told_as_of_other_releases(con):
+    make_month(con, 0, 100)
+    con.execute("ALTER TABLE people ADD COLUMN bed VARCHAR; UPDATE people SET bed = 'b' || person")
+    given = {**ROLES, "keep": ["ward", "bed"]}
+    state = frames.series_next(con.table("people").df(), None, **given)
+    calls = [
+        lambda: anon_sql.release(con, "people", into="may", series="anon_series", **given),
+        lambda: frames.anonymize(con.table("people").df(), series=state, **given),
+    ]
+    said = [str(told(call).message) for call in calls]
+    assert said[0] == said[1]
+    assert said[0].startswith("anonymize: ")
+    assert " rows are unique on the kept columns together, " in said[0]
+    assert "bed alone" in said[0]
+    for name in ("bed", "illness"):  # declared ones are not counted either
+        con.execute(f"COMMENT ON COLUMN people.{name} IS 'anon:sensitive'")
+    declared = {**ROLES, "sensitive": None}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        anon_sql.release(con, "people", into="june", series="others", **declared)
+
+
+def told(call):
+    """The only warning of a call, which names this file."""
+    with pytest.warns(anon_sql.AnonWarning) as said:
+        call()
+    (one,) = said
+    assert one.filename == __file__
+    return one
 
 
 @pytest.mark.parametrize(

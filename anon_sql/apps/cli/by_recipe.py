@@ -27,9 +27,7 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.progress import Shown, showing
 from anon_sql.apps.cli.series import entering, recover, released_in, say_series
-from anon_sql.apps.csv import notations
-from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
-from anon_sql.apps.verdict.of_recipe import HIERARCHY, judged, requested
+from anon_sql.apps.verdict.of_recipe import HIERARCHY, dialect_of, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.errors import AnonError, Words
@@ -40,21 +38,6 @@ from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
 IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
-
-
-def dialect_of(function: str, recipe: Recipe) -> Dialect:
-    """Return how the source is written, if it is a CSV file."""
-    said = recipe.source
-    return dialect(
-        function,
-        said.get("delimiter"),
-        said.get("quote", '"'),
-        said.get("header"),
-        list(said.get("null", [])),
-        said.get("encoding", UTF_8),
-        notations.of_recipe(function, said),
-        said.get("trim", False),
-    )
 
 
 def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[str, Words]:

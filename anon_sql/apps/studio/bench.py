@@ -349,7 +349,7 @@ class Bench:
             with atomic_file(paths["summary"]) as temporary:
                 temporary.write_text(rendering.of_summary(said), "utf-8")
         without = {name: each for name, each in complete.items() if name != "recipe"}
-        written_as = by_recipe.dialect_of(NAME, recipe)
+        written_as = of_recipe.dialect_of(NAME, recipe)
         plain = summary.Sources(recipe.file, output.target, dialect=written_as)
         return {
             "written": [path.name for path in (*paths.values(), output.manifest)],

@@ -14,7 +14,7 @@ from anon_sql.apps.studio.csv_file import DELIMITERS, ENCODINGS, HEADERS, QUOTES
 from anon_sql.apps.studio.figures import every_row, release_statement
 from anon_sql.apps.verdict.words import CONSEQUENCE, percent
 from anon_sql.core.names import literal, quote, split
-from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.recipes import READING, Recipe
 
 SCREENS = {
     "table": "Table",
@@ -156,7 +156,7 @@ def away(
         python = f"import anon_sql\n\ncon = anon_sql.connect()\ncon.execute({text})"
         by = f"anonymize_recipe({literal(names['recipe'])})"
         found |= {"SQL": sql, "Python": python}
-        if not relation["call"]:
+        if not relation["call"] and not set(READING) & set(recipe.source):
             found["dbt"] = f"select * from {by}"
     return {**found, "Check it": f"anon-sql verify {out} --recipe {written}"}
 

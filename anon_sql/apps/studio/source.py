@@ -18,6 +18,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import PARAMETERS, Declared
 from anon_sql.apps.studio import csv_file
 from anon_sql.apps.studio.spelling import sentence
+from anon_sql.apps.verdict import of_recipe
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Parameter, Words
 from anon_sql.hosts import recipes
@@ -83,7 +84,7 @@ class Source:
         """Return how the source is written, if it is a CSV file."""
         self._require_there()
         if self.is_recipe:
-            return csv_file.Look(by_recipe.dialect_of(NAME, self.recipe))
+            return csv_file.Look(of_recipe.dialect_of(NAME, self.recipe))
         if self.ending == PARQUET:
             return csv_file.Look(Dialect())
         return csv_file.look(self.path, self._said)
@@ -154,7 +155,7 @@ class Source:
             return {"name": path.name, "differs": [sentence(error)[0]], "tables": None}
         differs = []
         found = tables_of(recipe, self.start)
-        if table is None and by_recipe.dialect_of(NAME, recipe) != self.written_as:
+        if table is None and of_recipe.dialect_of(NAME, recipe) != self.written_as:
             differs.append("It reads the file in another way.")
             stated = {n: each for n, each in found["source"].items() if n not in DIALECT}
             found["source"] = stated | as_written(self.written_as)

@@ -8,14 +8,18 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps import manifest
-from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
+from anon_sql.apps import files, manifest
+from anon_sql.apps.csv import notations
+from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
+from anon_sql.apps.verdict.figures import arguments, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.remedies import remedied
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
+from anon_sql.apps.verdict.trials import copy
 from anon_sql.core import stopping
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
+from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts import recipes
@@ -23,8 +27,10 @@ from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.duckdb.roles import carry_comments
+from anon_sql.hosts.kept import unique_on_kept, warn
 from anon_sql.hosts.recipes import Recipe
-from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
+from anon_sql.hosts.series_file import naming, of_recipe
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
 
 HIERARCHY = "hierarchy"
 _HOME = "__anon_recipes"  # a database in memory: cursors of a connection share no temporary table
@@ -81,10 +87,14 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
 
     con: a connection with the functions; path: of the TOML file. The rows are those that were
     judged; they stay in memory as long as the database is open. Of a series, the next state is
-    written as soon as they are there. ``interrupt(con)`` stops it. Raises AnonError, and leaves the
-    state as it was, if the verdict is red, or amber and a rule lacks its sentence.
+    written as soon as they are there. ``interrupt(con)`` stops it. Warns of rows that are unique on
+    the kept columns, as release functions do, although a sentence accepts them. Raises AnonError,
+    and leaves the state as it was, if the verdict is red, or amber and a rule lacks its sentence.
     """
     found = recipes.read("recipe", Path(path))
+    if others := [name for name in ("regions", "region_rows") if name in found.parameters]:
+        rule = "a release of anon_sql.recipe must not be made in parts"
+        raise AnonError("recipe", rule, others[0], "anon-sql release makes it")
     state = of_recipe(found)
     if state:
         state.recover()
@@ -97,18 +107,20 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
         register(judge)
         judge.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {_HOME} (READ_WRITE)")
         try:
-            if state is None:
-                made = f"anonymize_recipe({literal(str(path))})"
+            _load(judge, found)
+            call = _call(found)
+            if state:
+                state.release(judge, found.method, call)
+                judge.execute(f"CREATE TABLE {table} AS FROM released")
+            else:
                 with as_raised():
+                    made = f"{found.method}('raw'{arguments(call)})"
                     judge.execute(f"CREATE TABLE {table} AS FROM {made}")
                 stopping.check("recipe")
                 judge.execute(f"CREATE TEMP VIEW released AS FROM {table}")
-            _load(judge, found)
-            if state:
-                _release(judge, found, state)
-                judge.execute(f"CREATE TABLE {table} AS FROM released")
             asked = requested(found) | naming(state)
             require_signable("recipe", judged(found, judge, "recipe", asked))
+            said = _of_kept(judge, found, call["k"])
             if state:
                 state.save(judge)
         except BaseException:
@@ -118,34 +130,66 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
         finally:
             if state:
                 state.detach(judge)
+    warn("recipe", said)
     return con.sql(f"FROM {table}")
+
+
+def dialect_of(function: str, recipe: Recipe) -> Dialect:
+    """Return how the source is written, if it is a CSV file."""
+    said = recipe.source
+    return dialect(
+        function,
+        said.get("delimiter"),
+        said.get("quote", '"'),
+        said.get("header"),
+        list(said.get("null", [])),
+        said.get("encoding", UTF_8),
+        notations.of_recipe(function, said),
+        said.get("trim", False),
+    )
 
 
 def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
     """Make ``raw`` and the hierarchies of a recipe."""
-    source = literal(recipes.relation(found))
-    if found.series:
-        recipes.require_content("recipe", found)
-    con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
+    recipes.require_content("recipe", found)
+    if found.table is None and (files.kind(found.file, "recipe")[0] == "csv" or _is_read(found)):
+        with duckdb.connect() as own, stopping.reaching(lambda: interrupt(own)):
+            register(own)
+            called = ("recipe", "the source of the recipe")
+            files.read(own, found.file, "raw", dialect=dialect_of("recipe", found), called=called)
+            copy(own.table("raw"), con, "raw", "TEMP TABLE")
+    else:
+        source = literal(recipes.relation(found))
+        con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
     if found.table is not None:
         carry_comments(con, "recipe", (found.file.stem, *split(found.table)), "raw")
+    raw = con.table("raw")
+    types = dict(zip(raw.columns, map(str, raw.types), strict=True))
+    recipes.require_schema("recipe", found, types)
     if found.hierarchies:
         trees = [str(each) for each in found.hierarchies.values()]
         con.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])
 
 
-def _release(con: duckdb.DuckDBPyConnection, found: Recipe, state: SeriesFile) -> None:
-    """Make ``released`` from ``raw``, and the next state."""
-    raw, known = con.sql("FROM raw"), takes(found.method)
-    recipes.require_schema(
-        "recipe", found, dict(zip(raw.columns, map(str, raw.types), strict=True))
-    )
-    if others := [name for name in ("regions", "region_rows") if name in found.parameters]:
-        rule = "a release of a series must not be made in parts"
-        raise AnonError("recipe", rule, others[0], "leave it out")
+def _is_read(found: Recipe) -> bool:
+    """Return whether the source is read in a way that the recipe says."""
+    return any(name in found.source for name in recipes.READING)
+
+
+def _call(found: Recipe) -> dict[str, Any]:
+    """Return the parameters of the method of a recipe, without its table."""
+    known = takes(found.method)
     call = {"k": known["k"].default} | {n: v for n, v in found.parameters.items() if n in known}
     trees = HIERARCHY if found.hierarchies else None
-    state.release(con, found.method, {**call, **found.roles, "hierarchy": trees})
+    roles = {role: names for role, names in found.roles.items() if names}
+    return {**call, **roles, "hierarchy": trees}
+
+
+def _of_kept(con: duckdb.DuckDBPyConnection, found: Recipe, k: int) -> str | None:
+    """Return a sentence about the rows of ``released`` that its kept columns single out."""
+    labelled = {fold(name) for role in ("qids", "sensitive") for name in found.roles[role]}
+    kept = [name for name in con.table("released").columns if fold(name) not in labelled]
+    return unique_on_kept(con, "FROM released", kept, UNIQUE_SHARE, k)
 
 
 def require_signable(function: str, found: Verdict) -> None:

@@ -227,7 +227,7 @@ def trials(
         register(trial)
         trial.execute("SET TimeZone = 'UTC'")
         for name, sql in copied.items():
-            _copy(con.sql(sql), trial, name)
+            copy(con.sql(sql), trial, name)
         yield Trials(trial, min(count, rows), count, method, request, judging, queried, exact)
 
 
@@ -235,16 +235,21 @@ class NotCopied(Exception):
     """A table has a type that another database cannot take."""
 
 
-def _copy(found: duckdb.DuckDBPyRelation, trial: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Make a table of the rows of a relation in another database, with its types."""
+def copy(
+    found: duckdb.DuckDBPyRelation, con: duckdb.DuckDBPyConnection, name: str, kind: str = "TABLE"
+) -> None:
+    """Make a table of the rows of a relation in another database, with its types.
+
+    kind: TABLE, or TEMP TABLE. Raises NotCopied.
+    """
     pairs = zip(found.columns, found.types, strict=True)
-    types = ", ".join(f"{quote(column)} {kind}" for column, kind in pairs)
+    types = ", ".join(f"{quote(column)} {type_}" for column, type_ in pairs)
     rows = found.to_arrow_table()
     try:
-        trial.execute(f"CREATE TABLE {quote(name)} ({types})")
-        trial.register("__anon_copied", rows)
-        trial.execute(f"INSERT INTO {quote(name)} FROM __anon_copied")
-        trial.unregister("__anon_copied")
+        con.execute(f"CREATE {kind} {quote(name)} ({types})")
+        con.register("__anon_copied", rows)
+        con.execute(f"INSERT INTO {quote(name)} FROM __anon_copied")
+        con.unregister("__anon_copied")
     except duckdb.InterruptException:
         raise
     except duckdb.Error as error:

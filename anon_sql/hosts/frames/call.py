@@ -18,6 +18,7 @@ from anon_sql.hosts.frames.database import Settings, cursor, settings_of
 from anon_sql.hosts.frames.kinds import Frame, given, is_file
 from anon_sql.hosts.frames.release import earlier_labels, earlier_quasi, released, warn_of_rows
 from anon_sql.hosts.frames.rows import Columns, of_relation, unreadable
+from anon_sql.hosts.kept import unique_in_series, warn
 from anon_sql.hosts.parts.call import paths_of
 
 DATA = "data"  # what Python calls the parameter tbl
@@ -46,7 +47,7 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
     call: the arguments of the Python function by name. Raises AnonError as the SQL function does.
     """
     if call.get("series") is not None:  # its rows come from the state
-        return table(function, call)
+        return _in_series(function, call)
     with ExitStack() as open_, _settled(function, call) as (settings, arguments):
         scratch = open_.enter_context(cursor(settings, function))
         frame = given(function, DATA, arguments.pop(DATA), scratch, settings.connection)
@@ -64,12 +65,23 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
         return made
 
 
+def _in_series(function: str, call: Mapping[str, Any]) -> Any:
+    """Return a release of a series. Warns of rows that are unique on the kept columns."""
+    with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
+        found = room.rows(arguments)
+        raw, *_ = room.views  # the first is of the data
+        made = f"{_PREFIX}{next(_numbers)}_made"
+        room.views[made] = found
+        room.con.from_arrow(found).create_view(made)
+        warn(function, unique_in_series(room.con, raw, f"FROM {made}", arguments))
+        assert room.first is not None  # the data
+        return room.first.made(found)
+
+
 def table(function: str, call: Mapping[str, Any]) -> Any:
     """Return the result of a table function, a frame of the kind of its first frame."""
     with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
-        called, parameters = room.call(arguments)
-        statement = f"FROM {quote(function)}({called})"
-        found = room.ask(lambda: room.con.sql(statement, params=parameters).to_arrow_table())
+        found = room.rows(arguments)
         return found if room.first is None else room.first.made(found)
 
 
@@ -167,6 +179,12 @@ class _Room:
                 text, parameters[name] = f"${name}", each
             texts.append(before + text)
         return ", ".join(texts), parameters
+
+    def rows(self, arguments: Mapping[str, Any]) -> pa.Table:
+        """Return the result of the table function."""
+        called, parameters = self.call(arguments)
+        statement = f"FROM {quote(self.function)}({called})"
+        return self.ask(lambda: self.con.sql(statement, params=parameters).to_arrow_table())
 
     def _names_columns(self, arguments: Mapping[str, Any], second: Any) -> bool:
         """Return whether sensitive columns of the raw table are named in place of its release."""

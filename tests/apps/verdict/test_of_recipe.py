@@ -11,7 +11,9 @@ from anon_sql.apps.verdict import figures, of_recipe
 from anon_sql.hosts import recipes
 from anon_sql.pipeline import compute
 from tests.apps.verdict.planted import RAW
+from tests.command import run
 from tests.seams import LONG, Seam
+from tests.sentence import fails
 
 ROLES = {"identifier": ["id"], "quasi": ["a", "b"], "sensitive": ["s", "n"]}
 CALL = (
@@ -146,3 +148,58 @@ def test_a_database_that_is_only_read(folder, con):
     duckdb.connect(str(folder / "own.duckdb")).close()
     with anon_sql.connect(str(folder / "own.duckdb"), read_only=True) as own:
         assert len(anon_sql.recipe(own, path).fetchall()) == 1000
+
+
+def test_unique_rows_that_are_accepted_are_told_as_of_other_releases(con, folder):
+    text = "audit = 'All have agreed.'\nkept = 'All have agreed.'"
+    con.execute(
+        "ALTER TABLE raw ADD COLUMN bed INT; UPDATE raw SET bed = if(id < 20, id * 37 % 101, -1)"
+    )
+    con.execute(f"COPY raw TO '{folder / 'people.parquet'}'")
+    path = written(con, folder, text, unique_share=0.05)
+    path.write_text(path.read_text().replace('"n"]', '"n"]\nkeep = ["bed"]'))
+    with pytest.warns(anon_sql.AnonWarning) as told:
+        anon_sql.recipe(con, path)
+    ((text, file),) = [(str(each.message), each.filename) for each in told]
+    assert file == __file__
+    assert text.startswith(
+        "recipe: 20 rows are unique on the kept columns together, 2.0% of the release: bed"
+    )
+
+
+LINES = (
+    "SELECT 'p' || i AS name, i // 20 AS age, 40 + i // 25 / 2 AS weight, "
+    "if(i % 5 = 0, '-', 'v' || i % 4) AS illness, if(i // 20 % 2 = 0, 'Köln', 'Ulm') AS place "
+    "FROM range(1000) AS made(i)"
+)
+WRITTEN = {
+    "null markers alone": ("", "utf-8", ["--null", "-"]),
+    "all else too": (
+        "DELIMITER ';', QUOTE '$', HEADER false", "windows-1252",
+        ["--null", "-", "--delimiter", ";", "--quote", "$", "--no-header", "--encoding", "windows-1252"],
+    ),
+    "blanks around": ("", "utf-8", ["--null", "-", "--trim"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_csv_file_is_read_as_the_recipe_says_or_not_at_all(con, tmp_path, name):
+    options, encoding, said = WRITTEN[name]
+    sql = LINES.replace("'Ulm'", "if(i % 3 = 0, 'Ulm ', 'Ulm')") if "--trim" in said else LINES
+    con.execute(f"COPY ({sql}) TO '{tmp_path / 'p.csv'}' (FORMAT csv, {options or 'HEADER true'})")
+    text = (tmp_path / "p.csv").read_text("utf-8")
+    (tmp_path / "p.csv").write_bytes(text.encode(encoding))
+    path = tmp_path / "r.toml"
+    assert run("roles", tmp_path / "p.csv", *said, "--recipe", path).exit_code == 0
+    text = path.read_text().replace("confirmed = false", "confirmed = true")
+    accepted = "\n".join(f'{rule} = "It is a test."' for rule in ("choice", "gcp", "columns"))
+    path.write_text(text.replace("[accepted]", f"[accepted]\n{accepted}"))
+    done = run("release", path, tmp_path / "out.parquet")
+    assert done.exit_code == 0, done.stderr
+    found = anon_sql.recipe(con, path)
+    assert found.fetchall() == duckdb.sql(f"FROM '{tmp_path / 'out.parquet'}'").fetchall()
+    assert "-" not in {value for row in found.fetchall() for value in row}
+    refusal = fails(con, f"FROM anonymize_recipe('{path}')")
+    assert "[source] must not say how the file is read for DuckDB to read it, got " in refusal
+    assert "null" in refusal
+    con.execute("DETACH DATABASE IF EXISTS __anon_recipes")
