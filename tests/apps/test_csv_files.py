@@ -106,6 +106,11 @@ def test_rows_before_a_wider_line_are_not_dropped(tmp_path):
             "pass --delimiter ';', or --delimiter ',' if there is one column",
         ),
         (
+            f'"name, in full";"age"\n"{CANARY}";"1"\n',
+            "have fields between ',', got ';' between fields in quotes in line 1; "
+            "pass --delimiter ';', or --delimiter ',' if there is one column",
+        ),
+        (
             f"name\tage\n{CANARY}\t1\n",
             "have fields between ',', got tab and no ',' in line 1; "
             "pass --delimiter tab, or --delimiter ',' if there is one column",

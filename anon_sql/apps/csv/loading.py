@@ -9,8 +9,8 @@ notation is declared (``notations``).
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 
 import duckdb
@@ -62,6 +62,8 @@ def scan(source: CsvSource) -> Scanned:
                         stopping.check(source.function)
                 before = reader.line_num
         except csv.Error as wrong:
+            if not first:
+                _check_unread(source)
             raise _unreadable(source, str(wrong), before + 1, reader.line_num) from None
     if not first:
         raise source.error("have a header", "an empty file")
@@ -88,13 +90,34 @@ def _check_first(source: CsvSource, first: list[str]) -> None:
         raise source.error("begin with a header", "an empty first line")
     if len(first) > 1 or source.delimiter_named:
         return
-    mine = _DELIMITERS[source.dialect.delimiter or ","]
     for sign, written in _DELIMITERS.items():
         if sign in first[0]:
-            other = Option("--delimiter", mine, "") + " if there is one column"
-            hint = Option("--delimiter", written) + ", or " + other
-            got = f"{written} and no {mine} in line 1"
-            raise source.error(f"have fields between {mine}", got, hint)
+            raise _delimiter(source, written, "and no " + _mine(source))
+
+
+def _check_unread(source: CsvSource) -> None:
+    """Raise AnonError if only another delimiter reads the first line, whose fields have quotes."""
+    if source.delimiter_named:
+        return
+    with source.lines() as lines:
+        line = next(lines, "")
+    for sign, written in _DELIMITERS.items():
+        with suppress(csv.Error):
+            own = replace(source.dialect, delimiter=sign)
+            if len(next(csv.reader([line], **own.python()), [])) > 1:
+                raise _delimiter(source, written, "between fields in quotes")
+
+
+def _mine(source: CsvSource) -> str:
+    return _DELIMITERS[source.dialect.delimiter or ","]
+
+
+def _delimiter(source: CsvSource, written: str, how: str) -> Exception:
+    """Return the error for a first line that has another delimiter."""
+    mine = _mine(source)
+    other = Option("--delimiter", mine, "") + " if there is one column"
+    hint = Option("--delimiter", written) + ", or " + other
+    return source.error(f"have fields between {mine}", f"{written} {how} in line 1", hint)
 
 
 def _fields(source: CsvSource, columns: int, line: int, found: int) -> Exception:
@@ -128,7 +151,7 @@ _DOUBLE = r"-?(0|[1-9]\d{0,14})?(\.\d+)?([eE][+-]\d{1,3})?"
 _DIGITS = 17  # significant digits that a DOUBLE keeps apart
 _MOSTLY = 10  # a column of numbers has at most one text that is none in so many
 _WIDEST = 38  # digits of a DECIMAL
-_TIMESTAMP = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?"
+_TIMESTAMP = r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?"  # a date is midnight
 _PRINTED = "coalesce(TRY_CAST({x} AS {kind})::VARCHAR = {x}, false)"
 _MANTISSA = "ltrim(regexp_replace(lower({x}), 'e.*|[.-]', '', 'g'), '0')"
 _CONDITIONS = {
