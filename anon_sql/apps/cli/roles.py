@@ -3,8 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,13 +22,10 @@ from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import Declared, as_options
-from anon_sql.apps.verdict.of_recipe import requested
-from anon_sql.apps.verdict.remedies import first
+from anon_sql.apps.verdict.of_recipe import try_first
 from anon_sql.apps.verdict.rules import FLOORS, RED, VERDICT
-from anon_sql.apps.verdict.trials import NotCopied, trials
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, fold, tagged
-from anon_sql.core.running import Progress as Bar
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.roles import comments_on
@@ -291,29 +287,20 @@ def _write_recipe(
 def _tried(con: duckdb.DuckDBPyConnection, path: Path, tables: dict[str, Any]) -> list[str]:
     """Give a first recipe the t that a trial chooses, and return lines that say what it gave."""
     recipe = recipes.parse(NAME, path, {"recipe": recipes.FORM, **tables})
-    request = {**recipe.parameters, **requested(recipe)}
-    if not request["qids"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
+    tried = try_first(con, NAME, recipe)
+    if tried is None:
         return []
-    judged = {"audience": recipe.audience}
-    with Bar(NAME, 1) as progress:
-        progress.show("trying the recipe")
-        t, found, refused = None, None, list[AnonError]()
-        with (
-            suppress(NotCopied),
-            trials(con, recipe.method, request, judged, exact=True) as few,
-        ):
-            t, found = first(few)
-            refused = list(few.refused.values())[:1]
-    if found is None:
-        return [f"{path}: no release of {few.where} can be made: {e}" for e in refused]
+    if tried.verdict is None:
+        none = f"{path}: no release of {tried.where} can be made"
+        return [] if tried.refused is None else [f"{none}: {tried.refused}"]
     lines = []
-    if t != request["t"]:
-        tables["release"]["t"] = t
-        why = f"with t = {request['t']:g}, groups disclosed too much in {few.where}"
-        lines = [f"{path}: t = {t:g}, because {why}"]
+    if tried.why:
+        tables["release"]["t"] = tried.t
+        lines = [f"{path}: t = {tried.t:g}, because {tried.why}"]
+    found = tried.verdict
     rules = listed(list(dict.fromkeys(each.rule for each in found.reasons)))
     said = f"{found.level}{f' ({rules})' if rules else ''}"
-    lines.append(f"{path}: {few.where} were released to try it; the verdict was {said}")
+    lines.append(f"{path}: {tried.where} were released to try it; the verdict was {said}")
     reds = [each for each in found.reasons if each.level == RED]
     return lines + [f"{each.level} {each.rule}: {each.sentence}" for each in reds]
 
@@ -343,8 +330,7 @@ def first_recipe(
     by_role = {
         role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
     }
-    disclosed = {"l": 2, "t": 0.5} if by_role["sensitive"] else {"l": 1}
-    release = {"method": "anonymize", "k": 5, **disclosed}
+    release = {"method": "anonymize", "k": 5, **disclosed(by_role)}
     if (entity := next((n["column_name"] for n in found if n["entity"]), None)) is not None:
         release["entity"] = entity
     return {
@@ -354,6 +340,11 @@ def first_recipe(
         "statement": {"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
         "made": {"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
     }
+
+
+def disclosed(roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a first recipe asks of the sensitive columns. roles: columns by role."""
+    return {"l": 2, "t": 0.5} if roles.get("sensitive") else {"l": 1}
 
 
 def as_written(dialect: Dialect) -> dict[str, Any]:

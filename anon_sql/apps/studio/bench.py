@@ -15,7 +15,7 @@ import anon_sql
 from anon_sql.apps import manifest
 from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table
-from anon_sql.apps.cli.roles import first_recipe, suggestions
+from anon_sql.apps.cli.roles import disclosed, first_recipe, suggestions
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
 from anon_sql.apps.studio.source import NAME, Source, tables_of
@@ -146,6 +146,16 @@ class Bench:
             "columns": [figures.of_column(each, of) for each in found],
             "tables": None if self.source.is_recipe else tables,
         }
+
+    def first(self, tables: Mapping[str, Any]) -> dict[str, Any]:
+        """Return l and t of a first recipe with these roles, and why t is another than at first."""
+        others = {n: each for n, each in tables["release"].items() if n not in ("l", "t")}
+        release = {**others, **disclosed(tables["roles"])}
+        self._trees(recipe := self._recipe({**tables, "release": release}))
+        tried = of_recipe.try_first(self.con, NAME, recipe)
+        if tried is None or not tried.why:
+            return {"release": release, "why": ""}
+        return {"release": {**release, "t": tried.t}, "why": tried.why}
 
     def risk(self, tables: Mapping[str, Any], suggested: Sequence[str]) -> dict[str, Any]:
         """Return what whoever knows the quasi-identifiers finds in the raw table.

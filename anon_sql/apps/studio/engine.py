@@ -26,10 +26,8 @@ from anon_sql.core.stopping import Stop
 
 STOPPED = "Stopped. Nothing was released."
 CALLS = frozenset(
-    (
-        "table roles risk tree preview attacks compare check remedies question rows pairs save sign"
-    ).split()
-)
+    "table roles risk tree first preview attacks compare check remedies question rows pairs".split()
+) | {"save", "sign"}
 LOOKS = frozenset({"detected", "lines"})  # calls that need no table
 
 

@@ -168,7 +168,21 @@ class Studio:
             found = await self._asked("risk", suggested=self.session.suggested)
         return self._shown("part_risk.html", found=found)
 
+    async def _begin(self) -> None:
+        """Choose the t of a first recipe by trials, once its roles are there."""
+        session = self.session
+        if session.is_first and session.can_release:
+            choice = session.choice
+            try:
+                tried = await self.engine.call("first", tables=session.recipe)
+            except Refused:  # it stays as it is
+                session.is_first = False
+                return
+            if choice == session.choice:
+                session.begin(tried)
+
     async def _data_controls(self, request: Request) -> Response:
+        await self._begin()
         return self._shown("part_controls.html")
 
     async def _data_tree(self, request: Request) -> Response:
@@ -226,6 +240,7 @@ class Studio:
         session = self.session
         found = session.found("check")
         if found is None and request.query_params and session.can_release:
+            await self._begin()
             found = await self._asked("check")
         return self._shown("part_check.html", found=found, judged=session.judged())
 
@@ -372,6 +387,7 @@ class Studio:
         """Write the recipe alone."""
         try:
             said = await self._body(request)
+            await self._begin()
             found = await self.engine.call(
                 "save",
                 tables=self.session.recipe,

@@ -38,12 +38,15 @@ class Session:
     read: set[str] = field(default_factory=set)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     slow: float = 0.0  # seconds of the last preview
+    is_first: bool = False  # whether nobody has chosen a method or a parameter yet
+    why_t: str = ""  # why t is not that of a first recipe
 
     def open(self, facts: dict[str, Any], found: Mapping[str, Any]) -> None:
         """Take what the engine says of the source; choices that are there already are kept."""
         self.facts, self.columns = facts, found["columns"]
         if not self.tables:
             self.load(facts["tables"] or found["tables"])
+            self.is_first = facts["tables"] is None
 
     @property
     def repeating(self) -> list[dict[str, Any]]:
@@ -54,8 +57,15 @@ class Session:
             if each["entity"]
         ]
 
+    def begin(self, tried: Mapping[str, Any]) -> None:
+        """Take l and t of a first recipe, as trials gave them, unless somebody has chosen since."""
+        if self.is_first:
+            self.tables["release"], self.why_t = tried["release"], tried["why"]
+        self.is_first = False
+
     def load(self, tables: Mapping[str, Any]) -> None:
         """Take the tables of a recipe."""
+        self.is_first, self.why_t = False, ""
         roles = {role: list(tables["roles"].get(role, [])) for role in ROLES}
         self.tables = {**copy.deepcopy(dict(tables)), "roles": roles}
         for name in ("release", "statement", "accepted", "hierarchies"):
@@ -209,6 +219,9 @@ class Session:
             raise AnonError(NAME, f"{name} must be of another kind", "another") from None
 
     def _apply(self, name: str, value: Any, columns: list[str]) -> None:
+        if name in NUMBERS or name == "method":
+            self.is_first = False
+            self.why_t = "" if name in ("t", "method") else self.why_t
         if name in NUMBERS:
             _set(self.tables["release"], name, _number(value))
         elif name in WORDS:

@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
 from anon_sql.apps.verdict.figures import arguments, audit_statement, measure, rows_of
-from anon_sql.apps.verdict.remedies import remedied
+from anon_sql.apps.verdict.remedies import first, remedied
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
-from anon_sql.apps.verdict.trials import copy
+from anon_sql.apps.verdict.trials import NotCopied, copy, trials
 from anon_sql.core import stopping
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import literal, quote, split
@@ -70,6 +71,45 @@ def judged(
         said = judging(recipe, function)
         of = {**recipe.parameters, **request}
         return remedied(con, recipe.method, of, verdict(measured, **said), said, progress.show)
+
+
+@dataclass(frozen=True)
+class First:
+    """What trials of a first recipe gave.
+
+    t: that it begins with. why: in words, if it is not the one that was asked for. verdict: None if
+    no release can be made, as refused says. where: on how many rows, in words.
+    """
+
+    t: float | None
+    why: str
+    verdict: Verdict | None
+    refused: AnonError | None
+    where: str
+
+
+def try_first(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> First | None:
+    """Return the t that a first recipe of ``raw`` begins with, and its verdict.
+
+    None without rows, and for types that no trial can copy.
+    """
+    request = {**recipe.parameters, **requested(recipe)}
+    if not request["qids"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
+        return None
+    t, found, refused = request["t"], None, None
+    with Progress(function, 1) as progress:
+        progress.show("trying the recipe")
+        judged_by = {"audience": recipe.audience}
+        try:
+            with trials(con, recipe.method, request, judged_by, exact=True) as few:
+                t, found = first(few)
+                refused = next(iter(few.refused.values()), None)
+        except NotCopied:
+            return None
+    why = ""
+    if found is not None and t != request["t"]:
+        why = f"with t = {request['t']:g}, groups disclosed too much in {few.where}"
+    return First(t, why, found, refused, few.where)
 
 
 def judging(recipe: Recipe, function: str) -> dict[str, Any]:

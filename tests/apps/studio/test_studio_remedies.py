@@ -13,6 +13,7 @@ from anon_sql.apps.verdict.words import REMEDIES
 from tests.apps.studio.conftest import PEOPLE, ROLES
 from tests.apps.studio.test_studio_signing import MANY, anon, until
 from tests.apps.studio.visitor import running
+from tests.apps.test_recipe_command import UNEVEN
 
 pytestmark = pytest.mark.slow
 
@@ -171,3 +172,54 @@ def test_a_kept_column_that_makes_rows_unique_is_named(tmp_path):
         assert NOW in page
         tried = studio.page("/data/remedies")
     assert "Leaving out number lifts it: 0% of the rows are then unique." in tried
+
+
+@pytest.fixture(scope="module")
+def uneven(tmp_path_factory):
+    """A folder with a table of which t = 0.5 discloses too much, and the first recipe's t."""
+    folder = tmp_path_factory.mktemp("uneven")
+    duckdb.connect().execute(f"COPY ({UNEVEN}) TO '{folder / 'people.parquet'}'")
+    done = anon(folder, "roles", "people.parquet", "--recipe", "r.toml")
+    t = re.search(r"t = ([\d.]+), because (with t = 0.5, .*)", done.stdout)
+    return folder, t[1], t[2]
+
+
+def chosen_t(page):
+    return re.search(r'<select id="t".*?<option selected>([^<]+)<', page, re.DOTALL)[1]
+
+
+@pytest.mark.parametrize("part", ["controls", "check?run=yes"])
+def test_the_first_t_is_that_of_the_first_recipe(uneven, part):
+    folder, t, why = uneven
+    with running(folder, "people.parquet") as studio:
+        studio.enter().page("/data/roles")
+        page = studio.page(f"/data/{part}")
+        assert 'role="alert"' not in page
+        page = studio.page("/data/controls")
+        assert chosen_t(page) == t
+        assert f"t = {t} was chosen, because {why}." in page
+        studio.choose("t", "0.4")
+        page = studio.page("/data/controls")
+        assert chosen_t(page) == "0.4"
+        assert "was chosen, because" not in page
+
+
+def test_a_parameter_that_somebody_has_chosen_is_not_tried(uneven):
+    folder, t, _ = uneven
+    with running(folder, "people.parquet") as studio:
+        studio.enter().page("/data/roles")
+        studio.choose("k", 6)
+        page = studio.page("/data/controls")
+        assert chosen_t(page) == "0.5" != t
+        assert "was chosen, because" not in page
+
+
+def test_l_and_t_are_required_of_columns_that_somebody_calls_sensitive(people):
+    with running(people, "people.parquet") as studio:
+        studio.enter().page("/data/roles")
+        studio.choose("role", "keep", ["illness", "cost"])
+        studio.choose("role", "quasi", ["age", "height"])
+        studio.choose("role", "sensitive", ["illness"])
+        page = studio.page("/data/controls")
+        assert chosen_t(page) == "0.5"
+        assert 'name="l" min="1" step="any" value="2"' in page
