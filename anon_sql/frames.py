@@ -2147,10 +2147,12 @@ def attack_minimality(
         (people whose value is named), correct (of these), correct_share (0…1) with low and high
         (the ends of its 95 % interval, Wilson 1927), baseline_share (0…1, what would be correct
         of the same claims if the values of each class were dealt at random), certain (claims
-        with a single value in all worlds that agree), runs, every_world (whether there are no
-        other worlds, so that shares are exact); control_claimed, control_correct_share and
-        control_baseline_share: the same for an attacker who does not know the seed and the key,
-        NULL where random choices change no class.
+        with a single value in all worlds that agree), gain (0…1, the share of people who are
+        told beyond their class: correct claims less those by the baseline; 0 where the interval
+        does not exclude chance), runs, every_world (whether there are no other worlds, so that
+        shares are exact); control_claimed, control_correct_share and control_baseline_share:
+        the same for an attacker who does not know the seed and the key, NULL where random
+        choices change no class.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a release that
         the call does not make, a method that adds rows, a parameter out of its range.
     """

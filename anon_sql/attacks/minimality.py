@@ -47,6 +47,7 @@ CLAIMED = pa.struct(
         *((name, pa.int64()) for name in ("persons", "claimed", "correct")),
         *((name, pa.float64()) for name in ("correct_share", "low", "high", "baseline_share")),
         ("certain", pa.int64()),
+        ("gain", pa.float64()),
         ("runs", pa.int64()),
         ("every_world", pa.bool_()),
         ("control_claimed", pa.int64()),
@@ -289,6 +290,8 @@ def _row(
     name: str, people: int, own: _Claims, runs: int, every: bool, control: _Claims | None
 ) -> dict[str, Any]:
     low, high = wilson(own.correct, own.claimed)
+    baseline = own.by_chance / own.claimed if own.claimed else None
+    told = low is not None and baseline is not None and low > baseline
     row = {
         "attribute": name,
         "persons": people,
@@ -297,8 +300,9 @@ def _row(
         "correct_share": own.correct / own.claimed if own.claimed else None,
         "low": low,
         "high": high,
-        "baseline_share": own.by_chance / own.claimed if own.claimed else None,
+        "baseline_share": baseline,
         "certain": own.certain,
+        "gain": (own.correct - own.by_chance) / people if told else 0.0 if people else None,
         "runs": runs,
         "every_world": every,
     }

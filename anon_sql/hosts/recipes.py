@@ -31,6 +31,7 @@ AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
     *("texts", "sets", "suppression", "distribution", "choice", "roles", "people", "kept"),
+    "minimality",
 )
 _OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
 _NO_SECRET = "a recipe holds no secret"

@@ -1,7 +1,7 @@
 """Collect the facts of a report or a sweep with SQL on the tables ``raw`` and ``released``."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import pairwise
 from math import isfinite
 from typing import Any
@@ -11,9 +11,16 @@ import duckdb
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions, of_series, recipient, summary
 from anon_sql.apps.report.distributions import correlations
-from anon_sql.apps.verdict.figures import SELECTIVITY, Drawn, measure, rows_of
+from anon_sql.apps.verdict.figures import (
+    SELECTIVITY,
+    Drawn,
+    attacked_by_method,
+    measure,
+    minimality,
+    rows_of,
+)
 from anon_sql.apps.verdict.recommended import recommend
-from anon_sql.apps.verdict.remedies import made_by, remedied
+from anon_sql.apps.verdict.remedies import made_by, remedied, said_of
 from anon_sql.apps.verdict.rules import verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE
 from anon_sql.audit.earlier import EARLIER
@@ -216,8 +223,12 @@ def gather(
         checks.extend(rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
+    said = said_of(manifest, sources.recipe, _asked(request))
+
     def judged() -> dict[str, Any]:
         measured = measure(con, _asked(request), checks, drawn=drawn)
+        told = minimality(facts["method_known"]["rows"], *said)
+        measured = replace(measured, figures=[*measured.figures, *told])
         figures.extend(map(asdict, measured.figures))
         found = verdict(measured, **(judging or {}))
         release = made_by(manifest, sources.recipe, _asked(request))
@@ -234,6 +245,7 @@ def gather(
         "columns": lambda: _columns(con, request),
         "kept": lambda: _kept(con, request, checks),
         "attacks": lambda: attacked(con, request),
+        "method_known": lambda: attacked_by_method(con, *said),
         "risk": lambda: rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
         "risk_levels": lambda: [_at_risk(con, n, roles) for n in ONE_IN],
         "class_sizes": lambda: _sizes(con, request["qids"]),

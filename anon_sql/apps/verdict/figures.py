@@ -11,12 +11,19 @@ from typing import Any
 import duckdb
 
 from anon_sql.apps.manifest import STATEMENT, UNIQUE
+from anon_sql.attacks.minimality import NAME as MINIMALITY
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING, UNIQUE_ONES
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.notation import recognize
+from anon_sql.core.parameters import parameters_of, takes
 from anon_sql.core.roles import REST, fold
+from anon_sql.core.stopping import STOPPED
+from anon_sql.errors import AnonError
+from anon_sql.hosts.duckdb.errors import as_raised, error_text
 from anon_sql.measures.utility import LOST
+from anon_sql.methods.method import release_methods
+from anon_sql.privacy import VALUE_MODELS
 
 Rows = list[dict[str, Any]]
 TABLES = "'raw', 'released'"
@@ -24,6 +31,7 @@ QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
 QUESTIONS, STARS = "anon_verdict_queries", "anon_verdict_stars"
 NOTHING = "anon_verdict_nothing"
 READABLE = 20  # values of a set that a reader can use
+ATTACKED = 50_000  # rows of a table whose release is made again and again
 _KEPT = {RARE: "rare", DETERMINED: "determined", REVEALING: "revealing"}  # limits by property
 _LOOKED_AT = 2_000  # texts of a column that say in which notation they are written
 _ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
@@ -185,6 +193,56 @@ def _inference(
         yield Figure(
             "even_values", row["even_values"], f"SELECT even_values {where}", row["attribute"]
         )
+
+
+def attack_call(made_by: str, asked: Mapping[str, Any]) -> str | None:
+    """Return the attack of somebody who knows how a release was made, as SQL.
+
+    made_by: its method. asked: all that was asked of the release, with its options. None for a
+    release that has no constraint on sensitive values, which tells nothing, and for one that a
+    single call of a method does not make.
+    """
+    method, known = release_methods().get(made_by), takes(MINIMALITY)
+    constrained = any(model.asks(asked.get(model.name)) for model in VALUE_MODELS)
+    if method is None or method.perturbative or not constrained or not asked["sensitive"]:
+        return None
+    if asked.get("series") is not None or asked.get("like") is not None:
+        return None
+    own = {n: asked[n] for n in parameters_of(method.takes) if asked.get(n) is not None}
+    call = {n: asked.get(n) for n in known if n not in ("method", "options", "runs", "surer")}
+    listed = ", ".join(f"{literal(name)}: {sql_value(each)}" for name, each in own.items())
+    options = f", options := {{{literal(method.name)}: {{{listed}}}}}" if own else ""
+    return f"attack_minimality({TABLES}{arguments({'method': made_by, **call})}{options})"
+
+
+def attacked_by_method(
+    con: duckdb.DuckDBPyConnection, made_by: str, asked: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the ``rows`` of ``attack_call``, and in a ``note`` why there are none."""
+    call = attack_call(made_by, asked)
+    if call is None:
+        return {"rows": [], "note": ""}
+    ((rows,),) = con.execute("SELECT count(*) FROM raw").fetchall()
+    if rows > ATTACKED:
+        return {"rows": [], "note": f"The table has more than {ATTACKED:,} rows."}
+    try:
+        with as_raised():
+            return {"rows": rows_of(con, f"FROM {call}"), "note": ""}
+    except AnonError as error:
+        if error.rule == STOPPED:
+            raise
+        return {"rows": [], "note": error_text(error)}
+
+
+def minimality(rows: Rows, made_by: str, asked: Mapping[str, Any]) -> Iterator[Figure]:
+    """Give the share of people who are told beyond their class, by sensitive column.
+
+    rows: of the attack; made_by, asked: as ``attack_call`` takes them.
+    """
+    call = attack_call(made_by, asked)
+    for row in rows:
+        sql = f"SELECT gain FROM {call} WHERE attribute = {literal(row['attribute'])}"
+        yield Figure("minimality", row["gain"], sql, row["attribute"])
 
 
 def _loss(

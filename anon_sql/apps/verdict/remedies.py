@@ -42,6 +42,16 @@ def made_by(
     return method, {**(options or {}), **asked}
 
 
+def said_of(
+    manifest: Mapping[str, Any] | None, recipe: Recipe | None, asked: Mapping[str, Any]
+) -> tuple[str, dict[str, Any]]:
+    """Return the same, with the seed; the method is '' where neither of the two says it."""
+    if manifest is None and recipe is None:
+        return "", {}
+    method, call = made_by(manifest, recipe, asked)
+    return method, call if manifest is None else {**call, "seed": manifest["parameters"]["seed"]}
+
+
 def remedied(
     con: duckdb.DuckDBPyConnection,
     method: str,

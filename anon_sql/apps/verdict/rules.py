@@ -94,6 +94,13 @@ VERDICT: Mapping[str, Limit] = {
         _CLOSER,
         *(0.01, 0.1),
     ),
+    "minimality": Limit(
+        "minimality",
+        "For {found} of the people, an attacker who knows the method and its parameters tells "
+        "the {column} although the group does not.",
+        "Require a larger l or k, or release a series.",
+        *(0.005, 0.05),
+    ),
     "rare": _RARE,
     "rare_allowed": replace(_RARE, red=None),
     "determined": Limit(

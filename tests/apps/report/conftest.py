@@ -36,8 +36,11 @@ def folder(made, tmp_path):
 
 @pytest.fixture(scope="package", autouse=True)
 def few_queries() -> Iterator[None]:
-    """Let a report ask ten random queries of each selectivity: a hundred take most of its time."""
+    """Let a report ask ten random queries of each selectivity, and make a release again ten times:
+    both take most of its time."""
     with pytest.MonkeyPatch.context() as patch:
         for module in ("figures", "recommended"):
             patch.setattr(f"anon_sql.apps.verdict.{module}.QUERIES", 10)
+        patch.setattr("anon_sql.attacks.minimality.FEWEST", 10)
+        patch.setattr("anon_sql.attacks.minimality.MOST", 10)
         yield

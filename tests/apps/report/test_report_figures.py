@@ -16,7 +16,8 @@ from anon_sql.apps.verdict.rules import AMBER, verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE, per_thousand, percent
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.series import PROPERTIES as OF_SERIES
-from tests.apps.report.pages import drawn, first_screen, page
+from tests.apps.report.pages import ROLES, drawn, first_screen, page
+from tests.command import run
 from tests.privacy.test_audit import PROPERTIES
 
 
@@ -63,6 +64,40 @@ def test_a_constraint_that_cannot_be_decided_does_not_hold(name):
     assert [each.text for each in found.reasons] == [
         f"Whether {name} holds cannot be decided: Why."
     ]
+
+
+def test_what_an_attacker_learns_who_knows_the_method(made, said):
+    with anon_sql.connect() as con:
+        con.execute(f"CREATE TABLE raw AS FROM '{made / 'people.parquet'}'")
+        con.execute(f"CREATE TABLE released AS FROM '{made / 'safe.parquet'}'")
+        call = "FROM attack_minimality('raw', 'released', k := 10, l := 2, identifiers := 'name', "
+        con.execute(f"{call} qids := $q, sensitive := 'illness')", {"q": ["age", "se<b>x", "born"]})
+        names = [column[0] for column in con.description]
+        (row,) = (dict(zip(names, each, strict=True)) for each in con.fetchall())
+        assert said["method_known"] == {"rows": [row], "note": ""}
+        (figure,) = (each for each in said["verdict"]["figures"] if each["name"] == "minimality")
+        assert con.execute(figure["sql"]).fetchall() == [(figure["value"],)]
+        assert (figure["column"], figure["value"]) == ("illness", row["gain"])
+    assert "an attacker who knows the method, its parameters and which group" in page(made)
+
+
+def test_without_a_constraint_nothing_is_attacked_and_another_release_says_why(folder):
+    raw, safe = folder / "people.parquet", folder / "safe.parquet"
+    for constraint, lacks in ((("--l", 2), True), ((), False)):
+        given = ("--k", 10, *constraint, *ROLES, "--manifest", "--overwrite")
+        assert run("release", raw, safe, *given).exit_code == 0
+        path = folder / "safe.parquet.anon.json"
+        path.write_text(path.read_text().replace('"seed": 42', '"seed": 43'))
+        if lacks:
+            path.write_text(
+                path.read_text().replace('"method": "anonymize"', '"method": "mondrian"')
+            )
+        out = folder / "again.json"
+        result = run("report", raw, safe, "-o", out, "--format", "json", "--overwrite")
+        assert result.exit_code == 0, result.output
+        found = json.loads(out.read_text())["method_known"]
+        assert found["rows"] == []
+        assert ("the call must make the classes" in found["note"]) == lacks
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import pytest
 
 from anon_sql import AnonError
 from anon_sql.apps.verdict import rules, words
-from anon_sql.apps.verdict.figures import audit_statement, measure
+from anon_sql.apps.verdict.figures import Figure, Measured, audit_statement, measure
 from anon_sql.apps.verdict.linked import LINKED
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, RULES, VERDICT, stricter, verdict
 from tests.apps.verdict.planted import PLANTS, Plant, made
@@ -53,10 +53,21 @@ def test_every_cell_has_a_plant():
     planted = {(plant.rule, plant.level) for plant in PLANTS.values()}
     cells = {("audit", RED), ("audit", AMBER), ("l_alone", AMBER), ("choice", AMBER)}
     cells |= {("roles", AMBER), ("people", RED), ("people", AMBER)}
-    for limit in VERDICT.values():
+    for name, limit in VERDICT.items():
+        if name == "minimality":  # see below: a report alone measures it
+            continue
         cells |= {(limit.rule, AMBER)} | ({(limit.rule, RED)} if limit.red is not None else set())
     assert planted == cells
-    assert {rule for rule, _ in cells} == set(RULES)
+    assert {rule for rule, _ in cells} | {"minimality"} == set(RULES)
+
+
+@pytest.mark.parametrize(("share", "levels"), [(0.004, []), (0.005, [AMBER]), (0.05, [RED])])
+def test_what_an_attacker_is_told_who_knows_the_method(share, levels):
+    request = {"k": 11, "l": 2, "t": 0.3, "qids": ["age"], "sensitive": ["income"]}
+    told = Figure("minimality", share, "SELECT 1", "income")
+    found = verdict(Measured([told], [], "", generalized=["age"], request=request))
+    assert [each.level for each in found.reasons if each.rule == "minimality"] == levels
+    assert all("tells the income" in each.text for each in found.reasons)
 
 
 def test_every_limit_and_property_has_a_remedy():
