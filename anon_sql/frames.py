@@ -115,8 +115,8 @@ def anonymize(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, series: Frame = None, key: Any = None,
-    steps: Mapping[str, float] | None = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    steps: Mapping[str, float] | None = None, transparent: bool = False, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
@@ -144,6 +144,9 @@ def anonymize(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -161,8 +164,8 @@ def basic_mondrian(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
@@ -179,6 +182,9 @@ def basic_mondrian(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, a value
@@ -199,7 +205,8 @@ def canon(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
@@ -220,6 +227,9 @@ def canon(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number
@@ -280,8 +290,8 @@ def dop(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
@@ -307,6 +317,9 @@ def dop(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -371,8 +384,8 @@ def k_member(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
@@ -391,6 +404,9 @@ def k_member(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -410,7 +426,8 @@ def mondrian(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
@@ -431,6 +448,9 @@ def mondrian(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -452,7 +472,8 @@ def mondrian_cof(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
@@ -481,6 +502,9 @@ def mondrian_cof(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -498,8 +522,8 @@ def oka(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
@@ -517,6 +541,9 @@ def oka(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -539,7 +566,8 @@ def rayden(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
@@ -569,6 +597,9 @@ def rayden(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -637,8 +668,8 @@ def top_down(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. At worst the time grows with the square of the number of classes.
@@ -655,6 +686,9 @@ def top_down(
         is 'env:ANON_KEY'; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown

@@ -14,6 +14,7 @@ from anon_sql.core.parameters import (
     Choice,
     Columns,
     ColumnWeights,
+    Flag,
     RelationOf,
     Secret,
     Whole,
@@ -191,6 +192,18 @@ class InSeries:
         "secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot "
         "be repeated without it",
         null="none",
+    )
+
+
+@dataclass(frozen=True)
+class Transparent:
+    """What the classes may tell of sensitive values."""
+
+    transparent: bool = param(
+        False,
+        Flag(),
+        "true makes classes that tell no more than the constraints allow, even to an attacker who "
+        "knows the method and all parameters except the key; no value has a share above 1/l",
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         cohorts,
         distance,
         greedy_orders,
+        halving,
         hashing,
         k_member,
         kernel,

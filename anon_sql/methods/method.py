@@ -21,6 +21,7 @@ from anon_sql.core.common_parameters import (
     Persons,
     Seed,
     Strata,
+    Transparent,
     Weights,
 )
 from anon_sql.core.forks import ForkLock
@@ -77,7 +78,7 @@ class Call(Generic[Options]):
     one stratum, unless it is ``across_strata``. suppressed_released: whether suppressed rows are
     released, as a class that must be legal. one_value: whether the release shows a mean or median
     of each class. rows: of the whole table, where the rows of the call are some of them, as those
-    of a stratum are; None: all.
+    of a stratum are; None: all. secret: a key, if classes must tell nothing of sensitive values.
     """
 
     function: str
@@ -92,6 +93,7 @@ class Call(Generic[Options]):
     suppressed_released: bool = True  # suppressed rows, as one class
     one_value: bool = False
     rows: int | None = None
+    secret: bytes | None = field(default=None, repr=False)  # of a transparent release
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,7 @@ def method(
             name,
             *COMMON,
             *((InSeries,) if releases else ()),
+            *((Transparent,) if releases and not facts.get("needs_all_rows") else ()),
             takes,
             only=own or None,
             without=without,

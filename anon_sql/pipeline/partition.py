@@ -28,6 +28,7 @@ from anon_sql.methods.global_recoding import Earlier
 from anon_sql.methods.legal_classes import protect
 from anon_sql.methods.method import Call, Method, Partition
 from anon_sql.methods.suppressed_rows import accompany_suppressed, dense, place_suppressed
+from anon_sql.methods.transparent import transparent_partition
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 
@@ -231,6 +232,7 @@ def prepare(
         suppressed_released=request.suppressed == "keep",
         one_value=request.format in FORMS,
         rows=table.rows if domain is None else domain.rows,
+        secret=request.ties if request.transparent else None,
     )
     require_strata(call, table.rows)
     return Prepared(source, request, paths, table, call, trees, domain, cuts)
@@ -266,6 +268,13 @@ def refuse_in_parts(request: Request) -> None:
     """Raise AnonError for a release in parts of what needs the whole table in one statement."""
     if request.steps:
         refuse_steps(request.function, "be left out of a release in parts", "them")
+    if request.transparent:
+        raise AnonError(
+            request.function,
+            Parameter("transparent") + " must be left out of a release in parts",
+            "true",
+            "release the whole table in one statement",
+        )
 
 
 def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -> Partition:
@@ -280,7 +289,12 @@ def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -
     if not required and not method.takes_classes:
         return Partition(table.order)
 
+    def plain(table: QuasiTable, call: Call[Any]) -> Ids:
+        return legal_partition(table, call, method).classes
+
     def find_legal(table: QuasiTable, call: Call[Any]) -> Partition:
+        if call.secret is not None and call.constraint.rules is not None:
+            return transparent_partition(table, call, plain)
         return make_legal(table, call, find_partition(table, call, method))
 
     if method.across_strata:

@@ -14,7 +14,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
-from anon_sql.core.common_parameters import Output, Seed, read_weights, refuse_withdrawn
+from anon_sql.core.common_parameters import (
+    Output,
+    Seed,
+    Transparent,
+    read_weights,
+    refuse_withdrawn,
+)
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.parameters import (
     function_of,
@@ -40,6 +46,8 @@ from anon_sql.errors import (
 from anon_sql.methods.method import COMMON, Method, find_method
 from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.k_anonymity import KAnonymity
+from anon_sql.privacy.l_diversity import LDiversity
+from anon_sql.privacy.max_share import OneOfL
 from anon_sql.privacy.model import ValueModel
 from anon_sql.privacy.t_closeness import ranked
 
@@ -75,7 +83,8 @@ class Request:
     hierarchy writes without one. strata: the quasi-identifiers that are not generalized. weights:
     of quasi-identifiers by name; those that are left out have 1. steps: of quasi-identifiers whose
     values are cut. seed: of random choices; with a key, the one that ``choices`` derives. ties: a
-    key that decides between rows with equal quasi-identifiers, None without a key. rest: SQL type
+    key that decides between rows with equal quasi-identifiers, None without a key. transparent:
+    whether classes must tell nothing of sensitive values. rest: SQL type
     of each column that only a ``*`` releases as it is, by name; the host looks at its values first
     (``without_identifiers``), because ``prepare`` refuses a request that has any. Others: as in
     the SQL interface.
@@ -93,6 +102,7 @@ class Request:
     suppressed: str = "keep"
     seed: int = parameters_of(Seed)["seed"].default
     ties: bytes | None = field(default=None, repr=False)
+    transparent: bool = False
     models: tuple[ValueModel, ...] = ()
     options: Any = None
     threads: int = 1
@@ -173,7 +183,7 @@ def checked(
         function, relation, call_arguments, drops=(*drops, *([classes] if classes else ()))
     )
     relation.agrees(roles)
-    groups = (Output, Seed)
+    groups = (Output, Seed, Transparent)
     common = {
         name: value for group in groups for name, value in _read(group, function, call_arguments)
     }
@@ -183,6 +193,8 @@ def checked(
         common["seed"], ties = choices(key_of(function, call_arguments["key"]), common["seed"])
     models: list[ValueModel] = [read(group, function, call_arguments) for group in VALUE_MODELS]
     options: Any = read(own_group(function, COMMON), function, call_arguments)
+    if common["transparent"]:
+        models = _transparent(function, call_arguments, models, ties)
     if common["format"] in FORMS and method is not None and method.perturbative:
         raise AnonError(
             function,
@@ -268,6 +280,40 @@ def roles_of(
         said["identifiers"] = including(said["identifiers"], entity)
     comments = relation.comments
     return assign(function, names, comments, said, needs_quasi=needs_quasi, dropped=drops)
+
+
+def _transparent(
+    function: str,
+    call_arguments: Mapping[str, Any],
+    models: list[ValueModel],
+    ties: bytes | None,
+) -> list[ValueModel]:
+    """Return the models of a transparent release: no share above 1/l, besides those of the call.
+
+    Raises AnonError without a key, and for parameters that are not covered by the proof.
+    """
+    refused = [name for name in ("entity", "suppression_limit") if call_arguments.get(name)]
+    if refused:
+        raise AnonError(
+            function,
+            Parameter("transparent") + " must go without " + Parameter(refused[0]),
+            "both",
+            "leave one of them out",
+        )
+    if ties is None:
+        raise AnonError(
+            function,
+            Parameter("transparent") + " needs a secret key, which decides between equal rows",
+            "none",
+            "put at least 16 random bytes into a variable, and pass "
+            + Argument("key", "env:ANON_KEY"),
+        )
+    distinct = [
+        OneOfL(max_share=1 / model.l)
+        for model in models
+        if isinstance(model, LDiversity) and model.required and model.l_kind == "distinct"
+    ]
+    return [*models, *distinct]
 
 
 def _read(group: type, function: str, call_arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -1,12 +1,14 @@
 """(α,k)-anonymity: no sensitive value has a large share of a class."""
 
 from dataclasses import dataclass
+from math import floor
 
 import numpy as np
 
 from anon_sql.core.parameters import Number, OrNull, param
+from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
-from anon_sql.privacy.model import ShareModel, Shares
+from anon_sql.privacy.model import ROUNDING, ShareModel, Shares
 
 
 @dataclass(frozen=True)
@@ -40,3 +42,20 @@ class MaxShare(ShareModel):
 
     def of_table(self, counts: Ints, known: int) -> float:
         return float(counts.max(initial=0) / max(counts.sum(), 1))
+
+
+@dataclass(frozen=True)
+class OneOfL(MaxShare):
+    """No value has more than 1/l of a class, as a transparent release with l requires."""
+
+    named_with = ("l",)
+
+    def refusal(self, function: str, column: str, reached: float) -> AnonError:
+        most = floor(1 / reached + ROUNDING)
+        return AnonError(
+            function,
+            Parameter("l")
+            + f" must be at most {most} in a transparent release, because one value of {column} "
+            + f"has {reached:.1%} of the rows",
+            Argument("l", round(1 / self.level)),
+        )

@@ -27,6 +27,8 @@
 --   'env:ANON_KEY'; NULL for none.
 -- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
 --   repeated without it; NULL for none.
+-- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
+--   who knows the method and all parameters except the key; no value has a share above 1/l.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -37,7 +39,7 @@ CREATE OR REPLACE MACRO anonymize(
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
     invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, series := NULL, key := NULL, steps := NULL
+    drop := NULL, series := NULL, key := NULL, steps := NULL, transparent := false
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -49,5 +51,5 @@ FROM __anon_released(
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
         weights := weights, suppression_limit := suppression_limit, previous := previous,
         invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind,
-        steps := steps),
+        steps := steps, transparent := transparent),
     hierarchy, entity, series, key);

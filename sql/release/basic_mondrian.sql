@@ -11,6 +11,8 @@
 --   'env:ANON_KEY'; NULL for none.
 -- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
 --   repeated without it; NULL for none.
+-- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
+--   who knows the method and all parameters except the key; no value has a share above 1/l.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, a value that
 --   its hierarchy lacks.
@@ -20,7 +22,7 @@ CREATE OR REPLACE MACRO basic_mondrian(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
-    key := NULL
+    key := NULL, transparent := false
 ) AS TABLE
 FROM __anon_released(
     'basic_mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -29,5 +31,6 @@ FROM __anon_released(
         drop := drop)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
-        strata := strata, weights := weights, beta_kind := beta_kind, steps := steps),
+        strata := strata, weights := weights, beta_kind := beta_kind, steps := steps,
+        transparent := transparent),
     hierarchy, entity, series, key);

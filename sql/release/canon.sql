@@ -16,6 +16,8 @@
 --   'env:ANON_KEY'; NULL for none.
 -- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
 --   repeated without it; NULL for none.
+-- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
+--   who knows the method and all parameters except the key; no value has a share above 1/l.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.
@@ -25,7 +27,7 @@ CREATE OR REPLACE MACRO canon(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, vantage := 'random', cut := 'median', tries := 8, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, steps := NULL, series := NULL, key := NULL
+    drop := NULL, steps := NULL, series := NULL, key := NULL, transparent := false
 ) AS TABLE
 FROM __anon_released(
     'canon', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -35,5 +37,5 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         vantage := vantage, cut := cut, tries := tries, strata := strata, weights := weights,
-        beta_kind := beta_kind, steps := steps),
+        beta_kind := beta_kind, steps := steps, transparent := transparent),
     hierarchy, entity, series, key);

@@ -26,6 +26,8 @@
 --   'env:ANON_KEY'; NULL for none.
 -- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
 --   repeated without it; NULL for none.
+-- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
+--   who knows the method and all parameters except the key; no value has a share above 1/l.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -36,7 +38,8 @@ CREATE OR REPLACE MACRO rayden(
     seed := 42, alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8, repair := 'cap',
     variant := 'rayden', unrecovered := 'return', hierarchy := NULL, threshold := NULL,
     beta := NULL, delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, steps := NULL, series := NULL, key := NULL
+    max_share := NULL, drop := NULL, steps := NULL, series := NULL, key := NULL,
+    transparent := false
 ) AS TABLE
 FROM __anon_released(
     'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -47,5 +50,5 @@ FROM __anon_released(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         alpha := alpha, vantage := vantage, cut := cut, tries := tries, repair := repair,
         variant := variant, unrecovered := unrecovered, threshold := threshold, strata := strata,
-        weights := weights, beta_kind := beta_kind, steps := steps),
+        weights := weights, beta_kind := beta_kind, steps := steps, transparent := transparent),
     hierarchy, entity, series, key);
