@@ -2116,7 +2116,8 @@ def attack_minimality(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     strata: Columns = None, weights: Weights = None, steps: Mapping[str, float] | None = None,
     key: Any = None, options: Any = None, runs: int | None = None, surer: float = 2.0,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """What an attacker learns who knows how a release was made, beyond what the class of a person
     tells (minimality attack, Wong et al. 2007). The attacker knows the method, its parameters,
@@ -2177,6 +2178,9 @@ def attack_minimality(
         means 1,250,000 divided by the number of rows, at least 40 and at most 250.
     surer: a value is claimed if its odds have grown at least this many times above those in the
         class.
+    transparent: true makes classes that tell no more than the constraints allow, even to an
+        attacker who knows the method and all parameters except the key; no value has a share
+        above 1/l.
     Returns: a row per sensitive column: attribute, persons (rows of the release), claimed
         (people whose value is named), correct (of these), correct_share (0…1) with low and high
         (the ends of its 95 % interval, Wilson 1927), baseline_share (0…1, what would be correct

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.attacks.worlds import Attacker, Bools, Ints, Tried, as_tuples, integers_of
-from anon_sql.core.common_parameters import InSeries
+from anon_sql.core.common_parameters import InSeries, Transparent
 from anon_sql.core.parameters import Number, OrNull, Whole, declare, param
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError
@@ -85,6 +85,7 @@ declare(
     NAME,
     *COMMON,
     InSeries,
+    Transparent,
     Minimality,
     without=("series",),
     notes={"seed": "It also draws the worlds."},
@@ -130,6 +131,8 @@ def minimality(
     )
     attacker = Attacker(source, own, paths)
     _require_made(attacker, own, seen)
+    if own.transparent:  # which promises nothing against who has the key
+        attacker = attacker.with_choices(own.seed)
     rows = len(attacker.classes)
     runs = chosen.runs or max(FEWEST, min(MOST, WORK // rows))
     control = None

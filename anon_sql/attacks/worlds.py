@@ -184,10 +184,11 @@ class Attacker:
         return Tried(np.array(worlds), agree, every)
 
     def with_choices(self, seed: int) -> "Attacker":
-        """Return the same attacker, who makes other random choices."""
+        """Return the same attacker, who makes other random choices, without the key."""
         other: Attacker = object.__new__(Attacker)
         other.__dict__.update(self.__dict__)
-        other.request, other._shapes = replace(self.request, seed=seed, ties=None), {}
+        guess = blake2b(b"%d" % seed, digest_size=32).digest() if self.request.transparent else None
+        other.request, other._shapes = replace(self.request, seed=seed, ties=guess), {}
         return other
 
     def agrees(self, world: npt.NDArray[np.int32]) -> Bools:

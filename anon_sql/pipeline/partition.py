@@ -195,6 +195,9 @@ def prepare(
     rows together do not satisfy the constraints.
     """
     function = request.function
+    if request.transparent and request.ties is None:
+        rule = "a transparent release must have a key"
+        raise AnonError(function, rule, "none", "please report this")
     if request.rest:
         rule = "columns that only * releases must be looked at before"
         raise AnonError(function, rule, "some that were not", "please report this")

@@ -21,6 +21,8 @@
 --   1,250,000 divided by the number of rows, at least 40 and at most 250.
 -- surer: a value is claimed if its odds have grown at least this many times above those in the
 --   class.
+-- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
+--   who knows the method and all parameters except the key; no value has a share above 1/l.
 -- Returns: a row per sensitive column: attribute, persons (rows of the release), claimed (people
 --   whose value is named), correct (of these), correct_share (0…1) with low and high (the ends of its
 --   95 % interval, Wilson 1927), baseline_share (0…1, what would be correct of the same claims if the
@@ -37,7 +39,8 @@ CREATE OR REPLACE MACRO attack_minimality(
     identifiers := NULL, keep := NULL, drop := NULL, l_kind := 'distinct', c := 3, t := 1.0,
     beta := NULL, beta_kind := 'enhanced', delta := NULL, max_share := NULL, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL, strata := NULL,
-    weights := NULL, steps := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0
+    weights := NULL, steps := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0,
+    transparent := false
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
@@ -60,6 +63,7 @@ FROM
         system.main.struct_insert(system.main.struct_pack(
             method := method, l_kind := l_kind, c := c, beta_kind := beta_kind, format := format,
             suppressed := suppressed, seed := seed, strata := strata, weights := weights,
-            steps := steps, options := options, runs := runs, surer := surer),
+            steps := steps, options := options, runs := runs, surer := surer,
+            transparent := transparent),
             l := l, key := __anon_choices_key('attack_minimality', key)),
         hierarchy, 'none');

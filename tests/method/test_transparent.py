@@ -16,6 +16,8 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError, datasets, frames, kernels
+from anon_sql.apps import manifest
+from anon_sql.apps.cli.verify import of_release
 from anon_sql.core import table as core
 from anon_sql.methods import transparent
 from anon_sql.pipeline.compute import release
@@ -27,6 +29,7 @@ from tests.command import refused, run
 KEY = "a secret of the owner"
 TYPES = {"a": "INTEGER", "b": "INTEGER", "s": "INTEGER", "r": "INTEGER"}
 METHODS = ["anonymize", "mondrian", "rayden", "oka", "top_down", "k_member", "dop"]
+QUASI = ["age", "workclass", "education_num", "marital_status", "race", "sex", "native_country"]
 POINTS = [(3, 40), (9, 72), (11, 5), (48, 51), (52, 90), (55, 8), (91, 33), (97, 60)]
 TIES = [(3, 40), (3, 40), (11, 5), (48, 51), (48, 51), (55, 8)]
 
@@ -232,15 +235,7 @@ def adult(con, monkeypatch):
     con.execute("CREATE TABLE people AS SELECT rowid AS person, * EXCLUDE income FROM adult")
     con.execute("COMMENT ON COLUMN people.person IS 'anon:keep'")
     con.execute("COMMENT ON COLUMN people.occupation IS 'anon:sensitive'")
-    for name in (
-        "age",
-        "workclass",
-        "education_num",
-        "marital_status",
-        "race",
-        "sex",
-        "native_country",
-    ):
+    for name in QUASI:
         con.execute(f"COMMENT ON COLUMN people.{name} IS 'anon:quasi'")
     return con
 
@@ -322,3 +317,24 @@ def test_the_command_line_takes_it(adult, tmp_path):
     assert result.exit_code == 0, result.output
     count = adult.execute(f"SELECT count(*) FROM '{tmp_path / 'out.csv'}'").fetchone()
     assert count == (1500,)
+    checked_ = run("verify", tmp_path / "out.csv")
+    line = "transparent: no value of occupation has more than 1 in 3 rows of a class"
+    assert f"holds    {line}" in checked_.output
+    written = manifest.read("test", manifest.beside(tmp_path / "out.csv"))
+    adult.execute(
+        f"CREATE TABLE spoiled AS SELECT * REPLACE ('Sales' AS occupation) FROM '{tmp_path / 'out.csv'}'"
+    )
+    fails = [check.what for check in of_release(adult, written, "spoiled") if not check.holds]
+    assert line in fails
+
+
+@pytest.mark.parametrize("method", ["mondrian", "rayden"])
+def test_attack_minimality_claims_nothing(adult, method):
+    adult.execute("CREATE TABLE few AS FROM people LIMIT 400")
+    roles = f"keep := 'person', sensitive := 'occupation', qids := {QUASI}"
+    adult.execute(f"CREATE TABLE released AS FROM {method}('few', {ASKED}, {roles})")
+    query = (
+        "SELECT claimed, certain FROM attack_minimality('few', 'released', "
+        f"method := '{method}', runs := 20, {ASKED}, {roles})"
+    )
+    assert adult.execute(query).fetchall() == [(0, 0)]

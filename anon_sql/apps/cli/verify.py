@@ -96,11 +96,14 @@ def of_release(
                 what = f"l of {name} is at least {required['l']:g}"
                 yield Check(what, enough, f"{varied}", of="l")
     cohorts = written["series"].get("cohorts")
-    for name in roles["sensitive"] if cohorts and cohorts["l"] else ():
+    least, of = (cohorts["l"], "series") if cohorts else (None, "transparent")
+    if required["options"].get("transparent") and required["l_kind"] == "distinct":
+        least = required["l"]
+    for name in roles["sensitive"] if least and least > 1 else ():
         if fold(name) in columns:
             alike = f"list_max(map_values(histogram({quote(name)}::VARCHAR)))"
-            worst = _least(con, f"count(*) - {cohorts['l']} * {alike}", released, labels)
-            what = f"series: no value of {name} has more than 1 in {cohorts['l']} rows of a class"
+            worst = _least(con, f"count(*) - {int(least)} * {alike}", released, labels)
+            what = f"{of}: no value of {name} has more than 1 in {int(least)} rows of a class"
             yield Check(what, worst is None or worst >= 0, "one that has")
 
 
