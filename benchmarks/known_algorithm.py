@@ -1,6 +1,6 @@
 """What an attacker who knows the algorithm learns, exactly: every table of sensitive values is tried.
 
-    python benchmarks/known_algorithm.py [--people 10] [--tables 20] [--ties] [method …]
+    python benchmarks/known_algorithm.py [--people 10] [--tables 20] [--ties] [--transparent] [method …]
 
 The attacker knows the quasi-identifiers of all people (two numbers), the method, its parameters and
 its seed, and sees a release. Each assignment of a sensitive value of two to the people is a world;
@@ -34,6 +34,7 @@ from anon_sql.pipeline.request import Relation, Source, checked
 METHODS = ["rayden", "canon", "oka", "top_down", "k_member", "mondrian", "mondrian_cof", "dop"]
 METHODS += ["anonymize fast", "anonymize good"]
 VALUE_BLIND = core.canonical_order
+KEY = "a secret of the owner"
 TYPES = {"a": "INTEGER", "b": "INTEGER", "s": "INTEGER"}
 
 
@@ -106,6 +107,7 @@ def main() -> None:
     asked.add_argument("--k", type=int, default=3)
     asked.add_argument("--l", type=int, nargs="*", default=[1, 2])
     asked.add_argument("--ties", action="store_true", help="people with equal quasi-identifiers")
+    asked.add_argument("--transparent", action="store_true", help="of transparent releases")
     given = asked.parse_args()
     print(
         "| method | l | order of rows by | certain | anybody | better |\n|---|---|---|---|---|---|"
@@ -113,7 +115,8 @@ def main() -> None:
     for name in given.methods:
         method, _, effort = name.partition(" ")
         for least, (order, function) in product(given.l, ORDERS.items()):
-            more = {"effort": effort} if effort else {}
+            more: dict[str, Any] = {"effort": effort} if effort else {}
+            more |= {"transparent": True, "key": KEY} if given.transparent else {}
             request = checked(
                 method,
                 Relation(TYPES),
