@@ -25,7 +25,8 @@ SAID = {
         country_of_birth patient_age customer_city hours_per_week religion_x_age""",
     "sensitive": """income salary Gehalt salaire salario disease diagnosis diag_1 Diagnose enfermedad
         maladie Krankheit religion political_party HighBP Diabetes_binary HeartDiseaseorAttack
-        drug_name illness medication credit balance convicted alcohol BMI hiv_status""",
+        drug_name illness medication credit balance convicted alcohol BMI hiv_status cause_of_death
+        cause_deces causa_muerte causa_de_defuncion causa_morte Todesursache""",
     None: "x q17 target y split valid paid 12 姓 grouping oldpeak averages",
 }
 SAID["quasi"] = SAID["quasi"].replace(" religion_x_age", "")
