@@ -38,7 +38,7 @@ from anon_sql.privacy.class_values import NULL, ClassValues, ordered
 NAME = "attack_minimality"
 Floats = npt.NDArray[np.float64]
 CHANCE = 0.05  # the expected share of claims that chance explains
-FEWEST, MOST, WORK = 40, 250, 1_250_000  # runs, and rows of all runs together
+FEWEST, MOST, WORK = 40, 250, 1_500_000  # runs, and rows of all runs together
 PROBES = 2  # runs that show whether classes depend on values at all
 BLOCK = 1 << 22  # rows of worlds that are counted at a time
 CLAIMED = pa.struct(
@@ -71,7 +71,7 @@ class Minimality:
         None,
         OrNull(Whole(1)),
         "how many worlds are drawn; where there are at most 2,000, all are tried instead",
-        null="1,250,000 divided by the number of rows, at least 40 and at most 250",
+        null="1,500,000 divided by the number of rows, at least 40 and at most 250",
     )
     surer: float = param(
         2.0,

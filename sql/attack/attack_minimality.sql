@@ -18,7 +18,7 @@
 -- options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others keep
 --   their defaults.
 -- runs: how many worlds are drawn; where there are at most 2,000, all are tried instead; NULL means
---   1,250,000 divided by the number of rows, at least 40 and at most 250.
+--   1,500,000 divided by the number of rows, at least 40 and at most 250.
 -- surer: a value is claimed if its odds have grown at least this many times above those in the
 --   class.
 -- transparent: true makes classes that tell no more than the constraints allow, even to an attacker

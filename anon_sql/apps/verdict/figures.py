@@ -31,7 +31,7 @@ QUERIES, ATTRIBUTES, SELECTIVITY, SEED = 100, 2, 0.05, 42
 QUESTIONS, STARS = "anon_verdict_queries", "anon_verdict_stars"
 NOTHING = "anon_verdict_nothing"
 READABLE = 20  # values of a set that a reader can use
-ATTACKED = 50_000  # rows of a table whose release is made again and again
+ATTACKED, FEWER = 50_000, 5_000  # rows of a table whose release is made again and again
 _KEPT = {RARE: "rare", DETERMINED: "determined", REVEALING: "revealing"}  # limits by property
 _LOOKED_AT = 2_000  # texts of a column that say in which notation they are written
 _ROWS = "SELECT (SELECT count(*) FROM raw), (SELECT count(*) FROM released)"
@@ -223,8 +223,11 @@ def attacked_by_method(
     if call is None:
         return {"rows": [], "note": ""}
     ((rows,),) = con.execute("SELECT count(*) FROM raw").fetchall()
-    if rows > ATTACKED:
-        return {"rows": [], "note": f"The table has more than {ATTACKED:,} rows."}
+    slow = release_methods()[made_by].quadratic or asked.get("effort") == "best"
+    most = FEWER if slow else ATTACKED
+    if rows > most:
+        longer = ", and this method takes long" if slow else ""
+        return {"rows": [], "note": f"The table has more than {most:,} rows{longer}."}
     try:
         with as_raised():
             return {"rows": rows_of(con, f"FROM {call}"), "note": ""}

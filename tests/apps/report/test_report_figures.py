@@ -11,7 +11,7 @@ import anon_sql
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report import recipient
 from anon_sql.apps.report.facts import size_steps
-from anon_sql.apps.verdict.figures import Measured
+from anon_sql.apps.verdict.figures import Measured, attacked_by_method
 from anon_sql.apps.verdict.rules import AMBER, verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE, per_thousand, percent
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
@@ -98,6 +98,22 @@ def test_without_a_constraint_nothing_is_attacked_and_another_release_says_why(f
         found = json.loads(out.read_text())["method_known"]
         assert found["rows"] == []
         assert ("the call must make the classes" in found["note"]) == lacks
+
+
+def test_a_large_table_and_a_slow_method_are_not_attacked(con):
+    con.execute("CREATE TABLE raw AS SELECT i AS a, i % 2 AS s FROM range(6000) made(i)")
+    con.execute("CREATE TABLE released AS SELECT a::VARCHAR AS a, s FROM raw")
+    asked = {"k": 2, "l": 2, "qids": ["a"], "sensitive": ["s"]}
+    slow = "The table has more than 5,000 rows, and this method takes long."
+    for method, own, note in (
+        ("k_member", {}, slow),
+        ("anonymize", {"effort": "best"}, slow),
+        ("mondrian", {}, "attack_minimality: the call must make"),
+    ):
+        found = attacked_by_method(con, method, asked | own)
+        assert found["rows"] == []
+        assert found["note"].startswith(note)
+    assert attacked_by_method(con, "mondrian", asked | {"l": 1}) == {"rows": [], "note": ""}
 
 
 @pytest.fixture(scope="module")
