@@ -177,7 +177,7 @@ class Attacker:
             worlds = [self._world(seed, number) for number in range(runs)]
         rows = len(self.classes)
         workers = Workers(self.request.function, self.threads, progress)
-        jobs = [(each,) for each in worlds]
+        jobs = [(each, number) for number, each in enumerate(worlds)]
         agree = np.array(workers.map(self.agrees, jobs, [rows] * len(worlds)))
         if every:  # the whole release is the evidence; a random world would hardly ever show it
             agree = np.repeat(agree.all(axis=1, keepdims=True), agree.shape[1], axis=1)
@@ -187,21 +187,26 @@ class Attacker:
         """Return the same attacker, who makes other random choices, without the key."""
         other: Attacker = object.__new__(Attacker)
         other.__dict__.update(self.__dict__)
-        guess = blake2b(b"%d" % seed, digest_size=32).digest() if self.request.transparent else None
-        other.request, other._shapes = replace(self.request, seed=seed, ties=guess), {}
+        other.request, other._shapes = replace(self.request, seed=seed, ties=None), {}
         return other
 
-    def agrees(self, world: npt.NDArray[np.int32]) -> Bools:
-        """Return which classes of the release come out in a world, bool[m]."""
-        rows = pa.array(world)
+    def agrees(self, world: npt.NDArray[np.int32], number: int = 0) -> Bools:
+        """Return which classes of the release come out in a world, bool[m].
+
+        number: of the world. Who lacks the key of a transparent release guesses one for each.
+        """
+        rows, request = pa.array(world), self.request
+        if request.transparent and request.ties is None:
+            guess = blake2b(b"%d %d" % (request.seed, number), digest_size=32).digest()
+            request = replace(request, ties=guess)
         source = replace(
             self.source,
             hashes=self.source.hashes.take(rows),
             keys={**self.source.keys, **{n: each.take(rows) for n, each in self._dealt().items()}},
         )
         try:
-            prepared = prepare(source, self.request, self.paths)
-            found = legal_partition(prepared.table, prepared.call, self.request.method)
+            prepared = prepare(source, request, self.paths)
+            found = legal_partition(prepared.table, prepared.call, request.method)
             text = in_source_order(prepared.table, found.classes).tobytes()
             if found.nodes is not None:
                 text += in_source_order(prepared.table, found.nodes).tobytes()
