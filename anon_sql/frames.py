@@ -2127,9 +2127,10 @@ def attack_minimality(
     equally likely. The attacker names the value whose share in them has grown most above its
     share in the class, if its odds have grown surer times and chance does not explain it
     (binomial tests, of which at most 5 % may be false: Benjamini and Hochberg 1995). Without a
-    constraint on sensitive values two worlds show that classes do not depend on them. raw is
-    the name of the raw table and released that of its release, in any format. Pass the
-    parameters that the release was made with.
+    constraint on sensitive values two worlds show that classes do not depend on them. The
+    attacker lacks the key of a transparent release, and tries another in each world. raw is the
+    name of the raw table and released that of its release, in any format. Pass the parameters
+    that the release was made with.
 
     method: release method that made the release.
     k: minimum number of rows in an equivalence class.

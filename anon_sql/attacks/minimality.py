@@ -140,7 +140,7 @@ def minimality(
         if own.protected or not attacker.tried(PROBES, own.seed, progress).agree.all():
             tried = attacker.tried(runs, own.seed, progress)
             other = attacker.with_choices(own.seed + 1)
-            if not other.agrees(np.arange(rows, dtype=np.int32)).all():
+            if not own.transparent and not other.agrees(np.arange(rows, dtype=np.int32)).all():
                 progress.show("with other random choices")
                 control = other.tried(runs, own.seed, progress)
         else:

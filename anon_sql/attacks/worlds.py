@@ -170,7 +170,8 @@ class Attacker:
 
         Raises AnonError if the call is to stop.
         """
-        every = self.number_of_worlds(EVERY) is not None
+        guesses = self.request.transparent and self.request.ties is None  # of more keys than worlds
+        every = not guesses and self.number_of_worlds(EVERY) is not None
         if every:
             worlds = list(self._all_worlds())
         else:

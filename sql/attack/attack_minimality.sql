@@ -6,7 +6,8 @@
 -- names the value whose share in them has grown most above its share in the class, if its odds have
 -- grown surer times and chance does not explain it (binomial tests, of which at most 5 % may be
 -- false: Benjamini and Hochberg 1995). Without a constraint on sensitive values two worlds show that
--- classes do not depend on them. raw is the name of the raw table and released that of its release,
+-- classes do not depend on them. The attacker lacks the key of a transparent release, and tries
+-- another in each world. raw is the name of the raw table and released that of its release,
 -- in any format. Pass the parameters that the release was made with.
 --
 -- As in every release: k, l, qids, sensitive, identifiers, keep, drop, l_kind, c, t, beta,

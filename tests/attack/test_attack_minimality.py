@@ -195,6 +195,29 @@ def test_the_control_is_without_the_seed_and_the_key(con, monkeypatch):
     assert fails(con, without).startswith("attack_minimality: the call must make the classes")
 
 
+@pytest.mark.parametrize("method", ["rayden", "mondrian"])
+def test_a_transparent_release_tells_nothing_to_who_lacks_the_key(con, monkeypatch, method):
+    """Its classes come out in some worlds, each with a key of its own, so it could be told."""
+    rng = np.random.default_rng(1)
+    values = rng.permutation(np.repeat([0, 1, 2], 4)).tolist()
+    made(con, [(int(a), int(a) * 7 % 12, s) for a, s in zip(range(12), values, strict=True)])
+    monkeypatch.setenv("ANON_KEY", "a secret of the owner")
+    agreed, agrees = [], worlds.Attacker.agrees
+
+    def counted(self, world, number=0):
+        found = agrees(self, world, number)
+        agreed.append(found.mean())
+        return found
+
+    monkeypatch.setattr(worlds.Attacker, "agrees", counted)
+    given = f"k := 2, l := 2, {ROLES}, key := 'env:ANON_KEY', transparent := true"
+    con.execute(f"CREATE TABLE released AS FROM {method}('raw', {given})")
+    (row,) = attack(con, f"method := '{method}', {given}, runs := 400")
+    assert (row["claimed"], row["every_world"], row["control_claimed"]) == (0, False, None)
+    assert len(agreed) == 400
+    assert 0.05 < np.mean(agreed) < 1
+
+
 def test_of_values_dealt_at_random_no_more_is_right_than_by_the_class(con, monkeypatch):
     """The claims are judged by other values of the same classes, thirty times."""
     ages(con)
