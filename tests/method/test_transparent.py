@@ -6,6 +6,7 @@ release cannot be told apart, so the belief about a person is the share of them 
 has a value, an exact fraction. It shares no code with the release.
 """
 
+import json
 from collections import Counter, defaultdict
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -338,3 +339,21 @@ def test_attack_minimality_claims_nothing(adult, method):
         f"method := '{method}', runs := 20, {ASKED}, {roles})"
     )
     assert adult.execute(query).fetchall() == [(0, 0)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("given", [["--transparent", "--key", "env:ANON_KEY"], []])
+def test_a_report_says_whether_knowing_the_method_helps(adult, tmp_path, given):
+    raw, out, said = tmp_path / "few.csv", tmp_path / "out.csv", tmp_path / "report.json"
+    adult.execute(f"COPY (SELECT * EXCLUDE person FROM people LIMIT 200) TO '{raw}'")
+    call = ["--k", 5, "--l", 2, "--sensitive", "occupation", "--quasi", "*", "--manifest"]
+    assert run("release", raw, out, *call, *given).exit_code == 0
+    result = run("report", raw, out, "-o", said, "--format", "json")
+    assert result.exit_code == 0, result.output
+    verdict = json.loads(said.read_text())["verdict"]
+    assert any("knowing the method does not" in each for each in verdict["not_covered"]) == bool(
+        given
+    )
+    assert any("the release is not transparent" in each for each in verdict["not_covered"]) != bool(
+        given
+    )

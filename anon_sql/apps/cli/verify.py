@@ -95,16 +95,23 @@ def of_release(
                 enough = varied is None or varied >= required["l"]
                 what = f"l of {name} is at least {required['l']:g}"
                 yield Check(what, enough, f"{varied}", of="l")
-    cohorts = written["series"].get("cohorts")
-    least, of = (cohorts["l"], "series") if cohorts else (None, "transparent")
-    if required["options"].get("transparent") and required["l_kind"] == "distinct":
-        least = required["l"]
-    for name in roles["sensitive"] if least and least > 1 else ():
+    of, least = _one_in(written)
+    for name in roles["sensitive"] if least > 1 else ():
         if fold(name) in columns:
             alike = f"list_max(map_values(histogram({quote(name)}::VARCHAR)))"
-            worst = _least(con, f"count(*) - {int(least)} * {alike}", released, labels)
-            what = f"{of}: no value of {name} has more than 1 in {int(least)} rows of a class"
+            worst = _least(con, f"count(*) - {least} * {alike}", released, labels)
+            what = f"{of}: no value of {name} has more than 1 in {least} rows of a class"
             yield Check(what, worst is None or worst >= 0, "one that has")
+
+
+def _one_in(written: Mapping[str, Any]) -> tuple[str, int]:
+    """Return what promises that no value has more than one in how many rows; 1 for nothing."""
+    cohorts, required = written["series"].get("cohorts"), written["parameters"]
+    if cohorts:
+        return "series", int(cohorts["l"] or 1)
+    transparent = (required["options"] or {}).get("transparent")
+    distinct = transparent and required["l_kind"] == "distinct"
+    return "transparent", int(required["l"] or 1) if distinct else 1
 
 
 def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str) -> Check:

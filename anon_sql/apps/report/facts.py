@@ -22,7 +22,7 @@ from anon_sql.apps.verdict.figures import (
 from anon_sql.apps.verdict.recommended import recommend
 from anon_sql.apps.verdict.remedies import made_by, remedied, said_of
 from anon_sql.apps.verdict.rules import verdict
-from anon_sql.apps.verdict.words import CONSEQUENCE
+from anon_sql.apps.verdict.words import CONSEQUENCE, not_covered
 from anon_sql.audit.earlier import EARLIER
 from anon_sql.core.names import quote
 from anon_sql.core.roles import REST, fold
@@ -233,7 +233,8 @@ def gather(
         found = verdict(measured, **(judging or {}))
         release = made_by(manifest, sources.recipe, _asked(request))
         tried = remedied(con, *release, found, judging or {}, progress.show)
-        return {**tried.said(), "figures": figures}
+        uncovered = not_covered(bool(said[1].get("transparent")))
+        return {**tried.said(), "not_covered": uncovered, "figures": figures}
 
     facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {

@@ -58,15 +58,28 @@ REMEDIES = {  # of each property above
     "pseudonyms": "Use another key for each recipient.",
 }
 
+COMPUTED = (
+    "Attackers who know more about a person than the quasi-identifiers, who know a sensitive "
+    "value, or who compute values from the method: the release is not transparent."
+)
+KEYED = (
+    "Attackers who know more about a person than the quasi-identifiers, who know a sensitive "
+    "value, or who have the secret key. The release is transparent, so knowing the method does not "
+    "help."
+)
 NOT_COVERED = (
     "Other releases of the same people.",
-    "Attackers who know more about a person than the quasi-identifiers, who know a sensitive "
-    "value, or who compute values from the method.",
+    COMPUTED,
     "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",
     "Columns with the role keep, apart from what the rule kept finds: they are not changed.",
     "Whether the roles are right: only you can know what others know about these people.",
     "Legal questions. The figures are facts about two files, not a certificate.",
 )
+
+
+def not_covered(transparent: bool) -> list[str]:
+    """Return what a verdict does not cover, of a release that is transparent or not."""
+    return [KEYED if transparent and each == COMPUTED else each for each in NOT_COVERED]
 
 
 def percent(share: float | None) -> str:
