@@ -82,8 +82,8 @@ VERDICT: Mapping[str, Limit] = {
     ),
     "lifted": Limit(
         "lifted",
-        "For {found} of the rows, a {column} is at least five times as frequent in the group as in "
-        "the table.",
+        "For {found} of the rows, the {column} is at least five times as frequent in the group as "
+        "in the table.",
         _CLOSER,
         *(0.05, None),
     ),
@@ -98,7 +98,7 @@ VERDICT: Mapping[str, Limit] = {
         "minimality",
         "For {found} of the people, an attacker who knows the method and its parameters tells "
         "the {column} although the group does not.",
-        "Require a larger l or k, or release a series.",
+        "Make the release transparent, or require a larger l or k.",
         *(0.005, 0.05),
     ),
     "rare": _RARE,
