@@ -106,7 +106,7 @@ def require_rows(found: Ints, rows: Ints) -> None:
         raise AnonError(
             NAME,
             "the population must hold every row of the raw table",
-            "fewer rows that a label matches than rows that have it",
+            "a label that matches fewer people in it than rows in the release",
             Parameter("population") + " names a table of all who could be in the raw table",
         )
 

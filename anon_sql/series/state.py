@@ -249,7 +249,7 @@ def read_state(
         )
     names = {*head["columns"]["sensitive"], *head["columns"]["kept"]}
     if not all(_is_tuple(text, names) for text in state.tuples["tuple"].unique().to_pylist()):
-        raise AnonError(function, rule, "rows that are none of its own", "take an unchanged copy")
+        raise AnonError(function, rule, "damaged rows", "take an unchanged copy")
     return state
 
 
@@ -306,11 +306,11 @@ def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, A
         head: dict[str, Any] = json.loads(text)
         version = head["series"]
     except (ValueError, KeyError, TypeError):
-        raise AnonError(function, rule, "a first row that is none") from None
+        raise AnonError(function, rule, "a damaged first row", "take an unchanged copy") from None
     if version != VERSION:
         raise AnonError(function, rule, "one of another version", "begin a new series")
     if not _is_head(head):
-        raise AnonError(function, rule, "a first row that is none", "take an unchanged copy")
+        raise AnonError(function, rule, "a damaged first row", "take an unchanged copy")
     if key is not None and head["key_check"] != key_check(key):
         keys = Parameter("key") + " must be the one that the series began with"
         raise AnonError(function, keys, "another")

@@ -126,8 +126,8 @@ def test_a_population_with_a_hierarchy(con):
     [
         (
             "SELECT a FROM raw WHERE a <> 5",
-            "the population must hold every row of the raw table, got fewer rows that a label matches "
-            "than rows that have it; population names a table of all who could be in the raw table",
+            "the population must hold every row of the raw table, got a label that "
+            "matches fewer people in it than rows in the release; population names a table of all who could be in the raw table",
         ),
         (
             "SELECT a AS age, s FROM raw",

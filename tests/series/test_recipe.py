@@ -239,7 +239,7 @@ def test_python_releases_and_steps_the_state(recipe, tmp_path):
         may = anon_sql.recipe(con, recipe()).fetchall()
         assert counted(tmp_path) == (1, 1)
         opened = SERIES.replace("[accepted]", "[stricter]\ngcp = { red = 0.001 }\n\n[accepted]")
-        with pytest.raises(anon_sql.AnonError, match="a release whose verdict is red"):
+        with pytest.raises(anon_sql.AnonError, match="the verdict is red"):
             anon_sql.recipe(con, recipe(60, 660, opened))
         assert counted(tmp_path) == (1, 1)
         path = recipe(60, 660)

@@ -236,12 +236,12 @@ def require_signable(function: str, found: Verdict) -> None:
     """Raise AnonError if a verdict is red, or amber and a rule lacks its sentence."""
     if found.level == RED:
         why = [each for each in found.reasons if each.level == RED]
-        rule = "a release whose verdict is red must not be made"
-        raise AnonError(function, rule, _rules(why), why[0].sentence)
+        refused = f"not released, because the verdict is red ({_rules(why)})"
+        raise AnonError(function, f"{refused}. {why[0].sentence}")
     if found.open:
-        rule = "[accepted] must have a sentence for each amber rule of the verdict"
+        refused = f"not released, because [accepted] has no sentence for {', '.join(found.open)}"
         why = [each for each in found.reasons if each.rule == found.open[0]]
-        raise AnonError(function, rule, f"none for {', '.join(found.open)}", why[0].sentence)
+        raise AnonError(function, f"{refused}. {why[0].sentence}")
 
 
 STATED = ("purpose", "recipient")  # what a release must have in words before it is signed

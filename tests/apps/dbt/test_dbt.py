@@ -275,7 +275,7 @@ def test_a_release_by_a_recipe_is_judged(refused):
     with anon_sql.connect(refused.database, read_only=True) as con:
         assert rows(con, "FROM judged_signed") == rows(con, f"FROM {call}")
     assert refused.status["judged_red"] == "error"
-    said = "recipe: a release whose verdict is red must not be made, got certain"
+    said = "recipe: not released, because the verdict is red (certain)"
     assert said in refused.message["judged_red"]
     with anon_sql.connect(refused.database, read_only=True) as con, pytest.raises(duckdb.Error):
         con.sql("FROM judged_red")

@@ -116,17 +116,14 @@ def test_red_is_refused_whatever_is_accepted(con, folder):
     con.execute(f"COPY raw TO '{folder / 'people.parquet'}'")
     path = written(con, folder, "certain = 'Known to all.'", l=1, t=1.0)
     said = refused(con, path)
-    assert said.startswith(
-        "recipe: a release whose verdict is red must not be made, got certain; For "
-    )
+    assert said.startswith("recipe: not released, because the verdict is red (certain). For ")
     assert "v1" not in said
 
 
 def test_amber_needs_its_sentence(con, folder):
     path = written(con, folder, confirmed="false")
     assert refused(con, path) == (
-        "recipe: [accepted] must have a sentence for each amber rule of the verdict, got none for "
-        "roles; The roles of the columns are not confirmed. Read them, and set confirmed = true."
+        "recipe: not released, because [accepted] has no sentence for roles. The roles of the columns are not confirmed. Read them, and set confirmed = true."
     )
     path = written(con, folder, "roles = 'Read by two.'", confirmed="false")
     assert len(anon_sql.recipe(con, path).fetchall()) == 1000
@@ -135,7 +132,7 @@ def test_amber_needs_its_sentence(con, folder):
 def test_stricter_limits_and_other_errors_are_those_of_the_recipe(con, folder):
     path = written(con, folder)
     path.write_text(f"{path.read_text()}\n[stricter]\ngcp = {{ amber = 0.001, red = 0.002 }}\n")
-    assert "got gcp" in refused(con, path)
+    assert "(gcp)" in refused(con, path)
     path.write_text(path.read_text().replace("red = 0.002", "red = 0.7"))
     assert "the limit gcp must be at most 0.5 for red" in refused(con, path)
     path = written(con, folder, k=2000)
