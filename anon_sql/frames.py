@@ -759,7 +759,7 @@ def compare(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    drop: columns to leave out that identify nobody; None means the columns declared in
+    drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
         as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
@@ -853,7 +853,7 @@ def tradeoff(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    drop: columns to leave out that identify nobody; None means the columns declared in
+    drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
         as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
@@ -1027,7 +1027,7 @@ def generalize(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    drop: columns to leave out that identify nobody; None means the columns declared in
+    drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
         as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
@@ -1636,7 +1636,7 @@ def audit(
     too many steps. 'spelling': labels that cannot be read, cover no value of the raw column, or
     are written differently from a release. An end may also be written in its shortest form: 43
     for 43.0, a date for a timestamp at midnight. 'wider labels': labels that cover values of
-    the raw column but whose ends are none of them, or that name a text that the column lacks.
+    the raw column but do not end at any of them, or that name a text that the column lacks.
     They are true if they cover their rows: NULL. A mean or median says nothing about a single
     row: as a label it covers every value except NULL if it lies between the smallest and the
     largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
@@ -1674,11 +1674,11 @@ def audit(
     are present. A class can hold a cohort whose present members its labels cover, with the
     persons who wait for it, and all of whose values it shows. A necessary condition.
     'companions', then: share of persons with a cohort who share it with persons of whom the
-    file cannot show l values, l of the series. 'waiting': rows that no cohort accounts for, but
-    a person of the raw table without a cohort. 'former rows': rows that neither does. Those of
-    former members belong to cohorts with somebody present. All four are NULL if there are too
-    many persons and classes to compare, or if the release has columns of other types than the
-    series and 'series' would fail.
+    file cannot show l values, l of the series. 'waiting': rows that fit no cohort, but fit a
+    person of the raw table without a cohort. 'former rows': rows that fit neither a cohort nor
+    such a person. Those of former members belong to cohorts with somebody present. All four are
+    NULL if there are too many persons and classes to compare, or if the release has columns of
+    other types than the series and 'series' would fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1971,7 +1971,7 @@ def attack_background(
         of the release), guessed (number of correct guesses; several most frequent values are
         guessed equally often), guessed_share (of persons), baseline (the same share without any
         knowledge; only the part above it is due to the knowledge of the attacker). A value that
-        is NULL is never guessed. Both shares are NULL if nobody is attacked.
+        is NULL is never guessed. Both shares are NULL if no one is attacked.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
         cannot be read, raw and release swapped, a sample below 1, more known than there are, an
         unknown mode.
@@ -1984,11 +1984,12 @@ def attack_downcoding(
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
-    """What an attacker who knows the method guesses of the values behind labels. The ends of a
-    range that is no wider than its class are values of the class: a guess is one of the two
-    ends. Of a node of a hierarchy it is the child below which the release shows the most rows.
-    Rows with * or NULL in a column do not count in it; neither do sets of text, which hide no
-    value of their class. steps={'age': 5} of a release function lowers what can be guessed.
+    """How many exact values an attacker who knows the method can guess from the labels
+    (downcoding). The ends of a range that is not wider than its class are values of the class:
+    a guess is one of the two ends. For a node of a hierarchy it is the child with the most
+    released rows. Rows with * or NULL in a column do not count in it; neither do sets of text,
+    which hide no value of their class. steps={'age': 5} of a release function lowers what can
+    be guessed.
 
     raw: name of the raw table.
     released: name of its release, with labels or typed values.
@@ -1998,14 +1999,15 @@ def attack_downcoding(
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per quasi-identifier of numbers, dates or times, or with a hierarchy:
         attribute, rows (with a label of the column), exact (rows whose label is a single value)
-        with exact_share (0…1), ends (rows whose value is an end of their label). Of rows that
-        are not exact: guessed (expected number of right guesses), uniform (of guesses of any
-        value in the label; of a node, of any leaf below it), frequent (of guesses of the value
-        in the label that is most frequent if the rows of each label are spread evenly over its
-        values), gain (guessed less the larger of these two, per row). known_share (rows that
-        are exact or rightly guessed in the best of these ways, 0…1), sure (ends of ranges, two
-        a class, if each is a value of its class; 0 if one is none, since nobody can then tell
-        which are). ends, frequent and sure are None for a column with a hierarchy.
+        with exact_share (0…1), ends (rows whose value is an end of their label). For the other
+        rows: guessed (expected number of right guesses), uniform (the same if any value in the
+        label is guessed; for a node, any leaf below it), frequent (the same if the value in the
+        label is guessed that is most frequent when the rows of each label are spread evenly
+        over its values), gain (guessed less the larger of these two, per row). known_share
+        (rows that are exact or rightly guessed in the best of these ways, 0…1), sure (ends of
+        ranges, two a class, if each is a value of its class; 0 if one is not, because an
+        attacker cannot tell which are). ends, frequent and sure are None for a column with a
+        hierarchy.
     Errors: no quasi-identifier, one that the release lacks or shows as means, a label that
         cannot be read, an id that does not identify rows or that a relation lacks, raw and
         release swapped.
@@ -2043,14 +2045,14 @@ def attack_inference(
     lift_share: float = 0.3, within: float = 0.05, qids: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """What an attacker who finds a person's class infers about sensitive values: for certain,
-    since the class has one value (as attack_homogeneity finds); nearly so, since one value has
-    most of its rows; a value many times as frequent in the class as in the raw table; numbers
-    that lie close together. The last three count classes of two or more values. NULL is not a
-    value: shares are those of the rows with a value. Of the most frequent value of the raw
-    table little is learned: it is inferred only if, besides, all other values together are at
-    most a hundredth as frequent in the class as in the raw table. Suppressed rows, shown as *,
-    are a class; rows left out publish nothing.
+    """What an attacker can infer about a person's sensitive value from their class. It counts rows
+    in classes with one value (certain, as attack_homogeneity finds), with a value that most
+    rows have (inferred), with a value many times as frequent as in the raw table (lifted), and
+    with numbers that lie close together (near). The last three count classes of two or more
+    values. NULL is not a value: shares are those of the rows with a value. An attacker learns
+    little from the most frequent value of the raw table: it is inferred only if, besides, all
+    other values together are at most a hundredth as frequent in the class as in the raw table.
+    Suppressed rows, shown as *, are a class; rows left out publish nothing.
 
     raw: name of the raw table.
     released: name of its release, in any format. A release with added rows is also read.
@@ -2097,7 +2099,7 @@ def attack_linking(
     Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number
         found by choosing one matching row at random, the sum of 1 / matching rows),
         linked_share (of persons), disclosed (persons with the value that all matching rows
-        share; NULL is not a value), disclosed_share. Both shares are NULL if nobody is
+        share; NULL is not a value), disclosed_share. Both shares are NULL if no one is
         attacked.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
         cannot be read, raw and release swapped, a sample below 1.
@@ -2143,7 +2145,7 @@ def attack_minimality(
         declared in comments.
     keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
         None means the columns declared in comments.
-    drop: columns to leave out that identify nobody; None means the columns declared in
+    drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
     c: constant c of l_kind='recursive'.
@@ -2240,7 +2242,7 @@ def composition(
     the tuples that are candidates in each release that covers the person, each as often as in
     the release that has it least. Releases that lack a column are compared by the others. What
     is left is counted by sensitive value. The result holds counts only, never values. It is an
-    attack, and finding nobody is not a bound: it intersects, but does not subtract counts, as
+    attack, and finding no one is not a bound: it intersects, but does not subtract counts, as
     audit does with previous; share_of_minima is an estimate. A class covers a person if each of
     its labels covers the value in the same row of the person; a quasi-identifier that a release
     lacks covers everything. A class shown as * in every quasi-identifier covers only persons
@@ -2466,7 +2468,7 @@ def ledger_entry(
     entity: column of the raw table that identifies persons; the same for all entries of a
         ledger.
     manifest: the manifest as JSON: (SELECT to_json(m) FROM anon_manifest(…) AS m).
-    key: as in anon_pseudonym; the same for all entries of a ledger. Without it nobody can test
+    key: as in anon_pseudonym; the same for all entries of a ledger. Without it no one can test
         from the ledger whether a person was released, and the overlap cannot be told.
     Returns: one row: release, released_at (TIMESTAMP, UTC), rows_sha256 (of the released rows
         in any order), manifest (JSON), entity, entity_type (the column and its SQL type),
@@ -2485,10 +2487,10 @@ def ledger_new(
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The rows of all persons in a table whom no release in a ledger holds. They can be released
-    without releasing anybody twice. With k or l nobody is returned until there are enough of
-    them: a person who comes alone is told by what is new in the release. They stay out of the
-    ledger, and come with the next. ledger_overlap counts who waits. The result holds
-    identifiers and is not a release.
+    without releasing anyone twice. With k or l, no rows are returned until there are enough new
+    people, because a lone newcomer could be identified as the only difference. People who wait
+    stay out of the ledger, and come with the next release. ledger_overlap counts who waits. The
+    result holds identifiers and is not a release.
 
     data: the table.
     ledger: name of the ledger.
@@ -2496,10 +2498,10 @@ def ledger_new(
         values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
         same person, and the text 005 is another.
     key: the key of the ledger, as in anon_pseudonym.
-    k: while fewer new persons than this are there, all of them wait; None means that nobody
-        waits for others.
+    k: while fewer new persons than this are there, all of them wait; None means that they do
+        not wait for others.
     l: while new persons have fewer different values than this in a sensitive column, NULL not
-        counted, all of them wait; None means that nobody waits for other values.
+        counted, all of them wait; None means that they do not wait for other values.
     sensitive: sensitive column or list of columns, in addition to those declared, which l
         counts.
     Returns: columns and rows of the table, all rows of a person or none.
@@ -2522,10 +2524,10 @@ def ledger_overlap(
         values are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the
         same person, and the text 005 is another.
     key: the key of the ledger, as in anon_pseudonym.
-    k: while fewer new persons than this are there, all of them wait; None means that nobody
-        waits for others.
+    k: while fewer new persons than this are there, all of them wait; None means that they do
+        not wait for others.
     l: while new persons have fewer different values than this in a sensitive column, NULL not
-        counted, all of them wait; None means that nobody waits for other values.
+        counted, all of them wait; None means that they do not wait for other values.
     sensitive: sensitive column or list of columns, in addition to those declared, which l
         counts.
     Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of
@@ -2599,7 +2601,7 @@ def series_next(
         left; 'withdraw' withdraws the whole cohort at once; either way, no member of a cohort
         that is gone is ever released again.
     key: secret key of the series, as in anon_pseudonym; the same for all its states.
-    drop: columns to leave out that identify nobody; None means the columns declared in
+    drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     Returns: the state, rows in random order: cohort (BIGINT), person (VARCHAR, a keyed hash),
         tuple (VARCHAR, JSON or a keyed digest).

@@ -64,7 +64,7 @@ class ColumnRoles:
     drop: Any = param(
         None,
         Columns(),
-        "columns to leave out that identify nobody",
+        "columns to leave out that are not identifiers",
         null=_DECLARED,
         bound=True,
     )

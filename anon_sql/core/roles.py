@@ -102,7 +102,7 @@ def fold(name: str) -> str:
 class Roles:
     """The columns of each role, spelled as in the table; ``quasi`` in the order of the call.
 
-    drop: columns that are left out although they identify nobody. none: columns without a role.
+    drop: columns that are left out although they are not identifiers. none: columns without a role.
     source: 'comment' or 'call', by name of each column with a role. rest: the columns that are
     released as they are because of a ``*`` alone.
     """

@@ -147,6 +147,8 @@ def write_data(con, page: Page, data: Data) -> None:
             series = measured.series(means(con, data, measure))
             page.chart(f"{file_of(data)}_{file}", f"{data.name}: {title}", "k", measure, series)
     page.heading(f"{data.name}: standard deviations over the releases (table 1)")
-    page.text("Of each count over k, mean over the seeds; the total of the four attacks.")
+    page.text(
+        "Each count's deviation over k, as a mean over the seeds, summed over the four attacks."
+    )
     found = assessed.deviations(con, data.name, PRINTED_ATTACKS)
     page.rows(["method", "total"], [(name, found[name]) for name in NAMES])

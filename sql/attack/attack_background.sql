@@ -18,7 +18,7 @@
 --   the release), guessed (number of correct guesses; several most frequent values are guessed
 --   equally often), guessed_share (of persons), baseline (the same share without any knowledge;
 --   only the part above it is due to the knowledge of the attacker). A value that is NULL is never
---   guessed. Both shares are NULL if nobody is attacked.
+--   guessed. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a sample below 1, more known than there are, an unknown mode.
 -- Example: SELECT * FROM attack_background('people', 'release', 'illness', known := 1, qids := ['age', 'city']);

@@ -1,6 +1,6 @@
--- What an attacker who knows the method guesses of the values behind labels. The ends of a range that
--- is no wider than its class are values of the class: a guess is one of the two ends. Of a node of a
--- hierarchy it is the child below which the release shows the most rows. Rows with * or NULL in a
+-- How many exact values an attacker who knows the method can guess from the labels (downcoding). The
+-- ends of a range that is not wider than its class are values of the class: a guess is one of the two
+-- ends. For a node of a hierarchy it is the child with the most released rows. Rows with * or NULL in a
 -- column do not count in it; neither do sets of text, which hide no value of their class. steps := MAP
 -- {'age': 5} of a release function lowers what can be guessed.
 --
@@ -11,13 +11,13 @@
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per quasi-identifier of numbers, dates or times, or with a hierarchy: attribute, rows
 --   (with a label of the column), exact (rows whose label is a single value) with exact_share (0…1),
---   ends (rows whose value is an end of their label). Of rows that are not exact: guessed (expected
---   number of right guesses), uniform (of guesses of any value in the label; of a node, of any leaf
---   below it), frequent (of guesses of the value in the label that is most frequent if the rows of
---   each label are spread evenly over its values), gain (guessed less the larger of these two, per
+--   ends (rows whose value is an end of their label). For the other rows: guessed (expected
+--   number of right guesses), uniform (the same if any value in the label is guessed; for a node, any
+--   leaf below it), frequent (the same if the value in the label is guessed that is most frequent when
+--   the rows of each label are spread evenly over its values), gain (guessed less the larger of these two, per
 --   row). known_share (rows that are exact or rightly guessed in the best of these ways, 0…1), sure
---   (ends of ranges, two a class, if each is a value of its class; 0 if one is none, since nobody can
---   then tell which are). ends, frequent and sure are NULL for a column with a hierarchy.
+--   (ends of ranges, two a class, if each is a value of its class; 0 if one is not, because an
+--   attacker cannot tell which are). ends, frequent and sure are NULL for a column with a hierarchy.
 -- Errors: no quasi-identifier, one that the release lacks or shows as means, a label that cannot be
 --   read, an id that does not identify rows or that a relation lacks, raw and release swapped.
 -- Example: SELECT * FROM attack_downcoding('people', 'release', qids := ['age', 'city']);

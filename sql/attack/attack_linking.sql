@@ -14,7 +14,7 @@
 -- Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number found
 --   by choosing one matching row at random, the sum of 1 / matching rows), linked_share (of
 --   persons), disclosed (persons with the value that all matching rows share; NULL is not a value),
---   disclosed_share. Both shares are NULL if nobody is attacked.
+--   disclosed_share. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a sample below 1.
 -- Example: SELECT * FROM attack_linking('people', 'release', 'illness', qids := ['age', 'city']);

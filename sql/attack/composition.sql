@@ -5,7 +5,7 @@
 -- quasi-identifiers, as whole tuples of their sensitive and kept columns; in several, the tuples
 -- that are candidates in each release that covers the person, each as often as in the release that
 -- has it least. Releases that lack a column are compared by the others. What is left is counted by
--- sensitive value. The result holds counts only, never values. It is an attack, and finding nobody
+-- sensitive value. The result holds counts only, never values. It is an attack, and finding no one
 -- is not a bound: it intersects, but does not subtract counts, as audit does with previous;
 -- share_of_minima is an estimate. A class covers a person if each of its labels covers the value in
 -- the same row of the person; a quasi-identifier that a release lacks covers everything. A class

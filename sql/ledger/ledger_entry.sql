@@ -6,7 +6,7 @@
 -- name: name of the release in the ledger. entity: column of the raw table that identifies persons;
 --   the same for all entries of a ledger.
 -- manifest: the manifest as JSON: (SELECT to_json(m) FROM anon_manifest(…) AS m).
--- key: as in anon_pseudonym; the same for all entries of a ledger. Without it nobody can test from
+-- key: as in anon_pseudonym; the same for all entries of a ledger. Without it no one can test from
 --   the ledger whether a person was released, and the overlap cannot be told.
 -- Returns: one row: release, released_at (TIMESTAMP, UTC), rows_sha256 (of the released rows in any
 --   order), manifest (JSON), entity, entity_type (the column and its SQL type), key_check (hash by

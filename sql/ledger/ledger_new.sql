@@ -1,17 +1,17 @@
 -- The rows of all persons in a table whom no release in a ledger holds. They can be released
--- without releasing anybody twice. With k or l nobody is returned until there are enough of them:
--- a person who comes alone is told by what is new in the release. They stay out of the ledger, and come
--- with the next. ledger_overlap counts who waits. The result holds identifiers and is not a release.
+-- without releasing anyone twice. With k or l, no rows are returned until there are enough new people,
+-- because a lone newcomer could be identified as the only difference. People who wait stay out of the
+-- ledger, and come with the next release. ledger_overlap counts who waits. The result holds identifiers and is not a release.
 --
 -- tbl: name of the table. ledger: name of the ledger.
 -- entity: column that identifies persons, called as in the raw tables of all entries. Its values
 --   are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the same person,
 --   and the text 005 is another.
 -- key: the key of the ledger, as in anon_pseudonym.
--- k: while fewer new persons than this are there, all of them wait; NULL means that nobody waits
---   for others.
+-- k: while fewer new persons than this are there, all of them wait; NULL means that they do not
+--   wait for others.
 -- l: while new persons have fewer different values than this in a sensitive column, NULL not
---   counted, all of them wait; NULL means that nobody waits for other values.
+--   counted, all of them wait; NULL means that they do not wait for other values.
 -- sensitive: sensitive column or list of columns, in addition to those declared, which l counts.
 -- Returns: columns and rows of the table, all rows of a person or none.
 -- Errors: an entry that was made with another key, an l without a sensitive column, and those of

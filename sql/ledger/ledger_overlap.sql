@@ -5,10 +5,10 @@
 --   are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the same person,
 --   and the text 005 is another.
 -- key: the key of the ledger, as in anon_pseudonym.
--- k: while fewer new persons than this are there, all of them wait; NULL means that nobody waits
---   for others.
+-- k: while fewer new persons than this are there, all of them wait; NULL means that they do not
+--   wait for others.
 -- l: while new persons have fewer different values than this in a sensitive column, NULL not
---   counted, all of them wait; NULL means that nobody waits for other values.
+--   counted, all of them wait; NULL means that they do not wait for other values.
 -- sensitive: sensitive column or list of columns, in addition to those declared, which l counts.
 -- Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of that
 --   release), shared (those who are in the table, too), share (of the persons of the table, 0…1).

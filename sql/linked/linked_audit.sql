@@ -1,9 +1,9 @@
 -- Checks released tables that belong together, one row per property, against the raw ones. It shares no
 -- code with release_linked. passed is NULL if the property is not required.
--- 'identifiers': columns of the raw table that must not be there. 'columns': missing columns. 'added
--- columns': columns that neither the raw table has nor a release adds.
+-- 'identifiers': identifier columns that are still present. 'columns': missing columns. 'added
+-- columns': columns that are not in the raw table and that a release does not add.
 -- 'persons': as many as in the raw table. 'rows': not more than in the raw table.
--- 'keys': rows without a key, and with that of another. 'orphans': rows with a link to none. 'raw
+-- 'keys': rows with no key or a duplicate key. 'orphans': rows whose foreign key matches no row. 'raw
 -- keys': new keys that the raw table has in the same column.
 -- 'k': the fewest persons of one folded record: their labels, and for each of their rows its labels
 -- and what is below it. 'l' of a sensitive column or number of rows: the least number of values in a

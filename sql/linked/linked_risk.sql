@@ -15,7 +15,7 @@
 -- identifiers: as qids.
 -- keep: as qids; '*' stands for every column without another role.
 -- drop: columns that are left out, a list like qids.
--- Returns: knowledge, persons, unique_persons (nobody else has it), below_k, fewest (persons who share
+-- Returns: knowledge, persons, unique_persons (no other person has it), below_k, fewest (persons who share
 --   it, at least). With one row or two, each person's rows that fewest others have are known. A release
 --   is compared label by label, so that persons whose labels overlap count as different.
 -- Errors: as release_linked for links and roles, a table that is not committed.

@@ -1,8 +1,8 @@
 -- The release that a recipe describes, a TOML file of source, method, roles, parameters and hierarchies.
 -- The source is a file beside the recipe, or a table of a database that is attached under the name of
 -- its file. A source of other columns, or of other content where the recipe states its hash, is refused.
--- The verdict is not judged, because a statement cannot ask others about its own rows: `anon-sql
--- release` and `anon_sql.recipe` in Python do that, and give nothing where it is red or open.
+-- This function does not check the verdict, because one statement cannot audit its own result. `anon-sql
+-- release` and `anon_sql.recipe` in Python do, and return nothing if it is red or open.
 --
 -- path: path of the recipe; relative to the working directory.
 -- Returns: the columns of the source without the identifiers and those left out; quasi-identifiers are

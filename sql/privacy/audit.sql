@@ -23,7 +23,7 @@
 -- 'spelling': labels that cannot be read, cover no value of the raw column, or are written differently
 -- from a release. An end may also be written in its shortest form: 43 for 43.0, a date for a timestamp
 -- at midnight.
--- 'wider labels': labels that cover values of the raw column but whose ends are none of them, or that
+-- 'wider labels': labels that cover values of the raw column but do not end at any of them, or that
 -- name a text that the column lacks. They are true if they cover their rows: NULL.
 -- A mean or median says nothing about a single row: as a label it covers every value except NULL if it
 -- lies between the smallest and the largest raw value, and NULL covers any value. value_loss compares
@@ -67,8 +67,8 @@
 -- cover, with the persons who wait for it, and all of whose values it shows. A necessary condition.
 -- 'companions', then: share of persons with a cohort who share it with persons of whom the file
 -- cannot show l values, l of the series.
--- 'waiting': rows that no cohort accounts for, but a person of the raw table without a cohort.
--- 'former rows': rows that neither does. Those of former members belong to cohorts with somebody
+-- 'waiting': rows that fit no cohort, but fit a person of the raw table without a cohort.
+-- 'former rows': rows that fit neither a cohort nor such a person. Those of former members belong to cohorts with somebody
 -- present. All four are NULL if there are too many persons and classes to compare, or if the release
 -- has columns of other types than the series and 'series' would fail.
 --

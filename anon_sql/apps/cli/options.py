@@ -96,7 +96,7 @@ Series = Annotated[
 StateOfSeries = Annotated[
     Path | None,
     typer.Option(
-        help="DuckDB file with the state of the series that the release is the last of.",
+        help="DuckDB file with the state of the series; RELEASED must be its latest release.",
         rich_help_panel=_SERIES,
     ),
 ]

@@ -137,14 +137,14 @@ def release(
     surplus: Annotated[
         str,
         typer.Option(
-            help="Rows that a class cannot hold: drop, or unlink to release labels alone.",
+            help="Surplus rows: 'drop', or 'unlink' to release labels without keys and values.",
             rich_help_panel=_LINKED,
         ),
     ] = "drop",
     orphans: Annotated[
         str,
         typer.Option(
-            help="Rows below no row: error, or drop to leave them out.", rich_help_panel=_LINKED
+            help="Rows whose foreign key has no match: 'error' or 'drop'.", rich_help_panel=_LINKED
         ),
     ] = "error",
     written_as: Dialect,

@@ -223,14 +223,14 @@ class Waiting:
         None,
         OrNull(Whole(1)),
         "while fewer new persons than this are there, all of them wait",
-        null="that nobody waits for others",
+        null="that they do not wait for others",
     )
     l: float | None = param(  # noqa: E741 - the field's name for it
         None,
         OrNull(Number(1)),
         "while new persons have fewer different values than this in a sensitive column, NULL not "
         "counted, all of them wait",
-        null="that nobody waits for other values",
+        null="that they do not wait for other values",
     )
     sensitive: Any = param(
         None,
