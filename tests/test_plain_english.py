@@ -1,0 +1,61 @@
+"""Pages have none of the habits that make a reader begin a sentence again."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.quick
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+HABITS = {
+    "whoever": re.compile(r"\bwhoever\b", re.IGNORECASE),
+    "nobody": re.compile(r"\bnobody\b", re.IGNORECASE),
+    "is none of": re.compile(r"\b(?:is|are) none of\b", re.IGNORECASE),
+    "a sentence that begins with Of": re.compile(
+        r"(?:^|[.:;!?] |\n(?:[-*>] |\d+\. |\|? ?))Of (?!course\b)"
+    ),
+}
+ALLOWED = {  # page: what a line of it may have
+    "docs/do/attack-a-release.md": ("Of the rows that are not", "Of a node of"),
+    "docs/understand/known-algorithm.md": ("Of transparent releases",),
+}
+
+
+def prose(text: str) -> str:
+    """Return a page without its blocks of code, a paragraph or list item per line."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"\n(?!\n|[-*>|#] ?|\d+\. ) *", " ", re.sub(r"\n\s*\n", "\n\n", text))
+
+
+def habits(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
+    """Return the habits in a page, each with the words around it."""
+    found = []
+    for line in prose(text).splitlines():
+        for name, habit in HABITS.items():
+            for hit in habit.finditer(f"\n{line}"):
+                if not any(part in line for part in allowed):
+                    found.append(f"{name}: {line[max(0, hit.start() - 30) : hit.end() + 40]}")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_a_page_has_no_habit_that_costs_a_second_reading(page):
+    allowed = ALLOWED.get(page.relative_to(ROOT).as_posix(), ())
+    assert habits(page.read_text("utf-8"), allowed) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("The attacker has\nboth. Of these, one is left.", 1),
+        ("- Of two, the first.\n- All of them.", 1),
+        ("A series is\nnone of these; whoever reads it knows. Nobody does.", 3),
+        ("| part | Of a node |", 0),
+        ("| part |\n| Of a node |", 1),
+        ("```text\nnobody\n```\n\nOf course.", 0),
+    ],
+)
+def test_the_habits_are_found_outside_of_code(text, count):
+    assert len(habits(text)) == count
