@@ -133,7 +133,7 @@ def measure(file, months, l):  # noqa: E741
             f"l = {l}, release {month + 1}: GCP {one:.4f} against {other:.4f}, ratio "
             f"{one / other:.2f}; waiting {figures[0] / len(here):.1%}, of a leaf at most "
             f"{figures[2]:.2f}, without label {bare}; former {figures[1]}; {both:.2f} s against "
-            f"{plain:.2f} s, ratio {both / plain:.1f}; audit {audit:.2f} s; {size / len(here):.0f} bytes a person",
+            f"{plain:.2f} s, ratio {both / plain:.1f}; audit {audit:.2f} s; {size / len(here):.0f} bytes per person",
             flush=True,
         )
 

@@ -134,7 +134,7 @@ def _both(changes: Sequence[Earlier], share: float) -> Property:
             "no others did, which no file tells."
         )
     else:
-        meaning = "Attack: counts expose nobody where rows both came and went."
+        meaning = "Attack: counts do not expose anyone if rows both came and went."
     passed = True if within(share, found) else None
     example = f"since {worst.name}: at least {came:,} came and {went:,} went"
     return Property("joined and left", share, found, passed, meaning, example)

@@ -256,6 +256,6 @@ def _waiting(persons: int, withheld: int, theirs: int) -> Property:
 
 def _former(former: int, other: int) -> Property:
     said = f"{many(former, 'row')} of former members, of cohorts with somebody present"
-    rows = ("", "; 1 more row is of nobody", "; {} more rows are of nobody")
+    rows = ("", "; 1 more row fits no person", "; {} more rows fit no person")
     none, one, more = (f"{said}{each}." for each in rows)
     return none_of("former rows", other, (none, one, more))

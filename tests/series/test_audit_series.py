@@ -246,7 +246,7 @@ def test_a_former_row_of_a_cohort_that_has_left(con):
     con.execute("INSERT INTO june SELECT age, city, ?, ? FROM june LIMIT 1", [illness, ward])
     found = agrees(con)
     assert found["former rows"][:2] == (1, False)
-    assert found["former rows"][2].endswith("; 1 more row is of nobody.")
+    assert found["former rows"][2].endswith("; 1 more row fits no person.")
     assert found["waiting"][1] is True
 
 

@@ -182,7 +182,7 @@ def _figures(con: duckdb.DuckDBPyConnection, k: int) -> None:
     console.say(f"  FROM utility('{TABLE}', '{RELEASED}', k := {k});")
     for figure, sentence in (
         (f"{raw:,}", "people are alone with their eight values in the raw table:"),
-        ("", "whoever knows these values finds the row."),
+        ("", "anyone who knows these values finds the row."),
         (f"{released:,}", "people are alone in the release."),
         (f"{found['smallest_class']:,}", "rows are in the smallest class (smallest_class)."),
         (f"{found['cavg'] * k:.1f}", f"rows are in the average class; {k} would be ideal (cavg)."),

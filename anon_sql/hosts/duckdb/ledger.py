@@ -106,7 +106,7 @@ class Entries:
                 entry_digest(fields, key).encode(), (digest or "").encode()
             ):
                 made = "each entry of the ledger must be as ledger_entry made it"
-                hint = "take the ledger from a copy that nobody has changed"
+                hint = "restore an unchanged copy of the ledger"
                 raise AnonError(function, made, "one that was changed", hint)
             theirs = entries.field("entity")[at].as_py()
             if fold(theirs) != fold(entity):
