@@ -102,7 +102,9 @@ def main() -> None:
     if not remove_stale(known, now):
         return
     sys.stderr.write("Compiling the kernels, once ...\n")
-    statements = [*CALLS, *DEMO, *(entry.example for entry in sql_files.entries())]
+    # this attack takes a release as its call makes it, which the one below is not
+    examples = [e.example for e in sql_files.entries() if e.name != "attack_minimality"]
+    statements = [*CALLS, *DEMO, *examples]
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         write_files(Path(folder))
         for sql, seconds in compile_calls(

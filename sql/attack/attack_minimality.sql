@@ -34,7 +34,7 @@
 --   does not know the seed and the key, NULL where random choices change no class.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a release that the
 --   call does not make, a method that adds rows, a parameter out of its range.
--- Example: SELECT * FROM attack_minimality('people', 'release', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM attack_minimality('people', 'release', method := 'rayden', k := 5, qids := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO attack_minimality(
     raw, released, method := 'anonymize', k := 5, l := 1, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, drop := NULL, l_kind := 'distinct', c := 3, t := 1.0,
