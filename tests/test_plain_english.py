@@ -14,7 +14,7 @@ HABITS = {
     "nobody": re.compile(r"\bnobody\b", re.IGNORECASE),
     "is none of": re.compile(r"\b(?:is|are) none of\b", re.IGNORECASE),
     "a sentence that begins with Of": re.compile(
-        r"(?:^|[.:;!?] |\n(?:[-*>] |\d+\. |\|? ?))Of (?!course\b)"
+        r"(?:^|[.:;!?][*)]* |\n(?:[-*>] |\d+\. |\|? ?))Of (?!course\b)"
     ),
 }
 ALLOWED = {  # page: what a line of it may have
