@@ -236,7 +236,9 @@ def canonical_order(
     ties, so classes would tell of other values if these took part. Only rows that are equal in all
     quasi-identifiers are sorted by ``hashes``, uint64[n], of the other columns, mixed with the
     first hash so that no value is first everywhere. ties: a secret key, without which neither order
-    can be computed; None for none.
+    can be computed; None for none. With it, rows that are equal in everything have different
+    hashes: if they were side by side, classes would tell which values are frequent among equal
+    rows.
     """
     start = 0 if ties is None else int.from_bytes(ties[:8])
     quasi = np.full(len(hashes), start, np.uint64)
@@ -252,10 +254,20 @@ def canonical_order(
         return order
     both = kernels.hashing.mix(quasi, hashes.astype(np.uint64).view(np.int64))
     if ties is not None:
-        both = _keyed(both, ties)
+        both = _keyed(kernels.hashing.mix(both, _copies(both)), ties)
     starts = np.append(begins, len(order))
     arranged: npt.NDArray[np.int32] = kernels.hashing.arrange(order, starts, both)
     return arranged
+
+
+def _copies(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+    """Return the number of each row among those of equal hash, int64[n], from 0."""
+    order = kernels.orders.by_hash(hashes)
+    sorted_, places = hashes[order], np.arange(len(order))
+    first = np.append(True, sorted_[1:] != sorted_[:-1])[: len(order)]
+    copies = np.empty(len(order), np.int64)
+    copies[order] = places - np.maximum.accumulate(np.where(first, places, 0))
+    return copies
 
 
 def _keyed(hashes: npt.NDArray[np.uint64], key: bytes) -> npt.NDArray[np.uint64]:
