@@ -86,6 +86,7 @@ def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     lines = []
     common = [name for name in order if name not in own]
     if function_of(file.name).of is None and common:
+        lines += [each for each in text[start:end].splitlines() if each.startswith("-- raw: ")]
         shared = [TABLE, *common] if file.signature[0][0] == TABLE else common
         lines.append(comment(f"As in every release: {', '.join(shared)}."))
     else:

@@ -7,9 +7,9 @@
 -- grown surer times and chance does not explain it (binomial tests, of which at most 5 % may be
 -- false: Benjamini and Hochberg 1995). Without a constraint on sensitive values two worlds show that
 -- classes do not depend on them. The attacker lacks the key of a transparent release, and tries
--- another in each world. raw is the name of the raw table and released that of its release,
--- in any format. Pass the parameters that the release was made with.
+-- another in each world. Pass the parameters that the release was made with.
 --
+-- raw: name of the raw table. released: name of its release, in any format.
 -- As in every release: k, l, qids, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
 --   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, steps.
 -- method: release method that made the release.
@@ -29,7 +29,8 @@
 --   95 % interval, Wilson 1927), baseline_share (0…1, what would be correct of the same claims if the
 --   values of each class were dealt at random), certain (claims with a single value in all worlds
 --   that agree), gain (0…1, the share of people who are told beyond their class: correct claims less
---   those by the baseline; 0 where the interval does not exclude chance), runs, every_world (whether there are no other worlds, so that shares are exact);
+--   those by the baseline; 0 where the interval does not exclude chance), runs, every_world (whether
+--   there are no other worlds, so that shares are exact);
 --   control_claimed, control_correct_share and control_baseline_share: the same for an attacker who
 --   does not know the seed and the key, NULL where random choices change no class.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a release that the
