@@ -2134,11 +2134,46 @@ def attack_minimality(
     parameters that the release was made with.
 
     raw: name of the raw table.
-    released: name of its release, in any format. As in every release: k, l, qids, sensitive,
-        identifiers, keep, drop, l_kind, c, t, beta, beta_kind, delta, max_share, entity,
-        format, suppressed, hierarchy, strata, weights, steps.
+    released: name of its release, in any format.
     method: release method that made the release.
+    k: minimum number of rows in an equivalence class.
+    l: minimum diversity of each sensitive column in a class.
+    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+        comments.
+    sensitive: columns whose values must not be disclosed; None means the columns declared in
+        comments.
+    identifiers: columns that identify a person; they are dropped; None means the columns
+        declared in comments.
+    keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
+        None means the columns declared in comments.
+    drop: columns to leave out that are not identifiers; None means the columns declared in
+        comments.
+    l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
+    c: constant c of l_kind='recursive'.
+    t: largest allowed distance of a sensitive column's distribution in a class from that in the
+        table, 0…1.
+    beta: largest allowed relative increase of a sensitive value's share in a class over its
+        share in the table, and never above -ln of the latter; None for none.
+    beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
+    delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
+        None for none.
+    max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
+        as one value; None for none.
+    entity: column that identifies the person; k, l and t then count persons instead of rows,
+        and the column is dropped; None for none.
+    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
+        class instead of a range of numbers, dates or times).
+    suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out.
     seed: seed for random choices. It also draws the worlds.
+    hierarchy: relation that holds generalization hierarchies, with the columns attribute,
+        value, level and label; None for none.
+    strata: quasi-identifiers that are not generalized; rows with different values are never in
+        one class; None for none.
+    weights: importance of each quasi-identifier in the loss, such as weights={'age': 2, 'city':
+        0.5}; columns left out have weight 1; None for none.
+    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
+        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
+        ends of steps; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
     options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others

@@ -86,9 +86,9 @@ def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     lines = []
     common = [name for name in order if name not in own]
     if function_of(file.name).of is None and common:
-        lines += [each for each in text[start:end].splitlines() if each.startswith("-- raw: ")]
         shared = [TABLE, *common] if file.signature[0][0] == TABLE else common
         lines.append(comment(f"As in every release: {', '.join(shared)}."))
+        lines += [each for each in text[start:end].splitlines() if each.startswith("-- raw: ")]
     else:
         lines += _note(text[start:end], own)
     lines += [comment(f"{name}: {own[name].description}") for name in order if name in own]

@@ -9,9 +9,9 @@
 -- classes do not depend on them. The attacker lacks the key of a transparent release, and tries
 -- another in each world. Pass the parameters that the release was made with.
 --
--- raw: name of the raw table. released: name of its release, in any format.
 -- As in every release: k, l, qids, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
 --   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, steps.
+-- raw: name of the raw table. released: name of its release, in any format.
 -- method: release method that made the release.
 -- seed: seed for random choices. It also draws the worlds.
 -- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
