@@ -115,7 +115,8 @@ def anonymize(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, series: Frame = None, key: Any = None,
-    steps: Mapping[str, float] | None = None, transparent: bool = False, threads: int | None = None,
+    steps: Mapping[str, float] | None = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
@@ -147,6 +148,9 @@ def anonymize(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -164,7 +168,8 @@ def basic_mondrian(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    series: Frame = None, key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
@@ -185,6 +190,9 @@ def basic_mondrian(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, a value
@@ -205,8 +213,9 @@ def canon(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
@@ -230,6 +239,9 @@ def canon(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number
@@ -290,7 +302,8 @@ def dop(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    series: Frame = None, key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
@@ -320,6 +333,9 @@ def dop(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -384,7 +400,8 @@ def k_member(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    series: Frame = None, key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
@@ -407,6 +424,9 @@ def k_member(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -426,8 +446,9 @@ def mondrian(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
@@ -451,6 +472,9 @@ def mondrian(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -472,8 +496,9 @@ def mondrian_cof(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
@@ -505,6 +530,9 @@ def mondrian_cof(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -522,7 +550,8 @@ def oka(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    series: Frame = None, key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
@@ -544,6 +573,9 @@ def oka(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -566,8 +598,9 @@ def rayden(
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
@@ -600,6 +633,9 @@ def rayden(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -668,7 +704,8 @@ def top_down(
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False, threads: int | None = None,
+    series: Frame = None, key: Any = None, transparent: bool = False,
+    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
@@ -689,6 +726,9 @@ def top_down(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized.
     Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown
@@ -2118,8 +2158,8 @@ def attack_minimality(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     strata: Columns = None, weights: Weights = None, steps: Mapping[str, float] | None = None,
     key: Any = None, options: Any = None, runs: int | None = None, surer: float = 2.0,
-    transparent: bool = False, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What an attacker learns who knows how a release was made, beyond what the class of a person
     tells (minimality attack, Wong et al. 2007). The attacker knows the method, its parameters,
@@ -2185,6 +2225,9 @@ def attack_minimality(
     transparent: true makes classes that tell no more than the constraints allow, even to an
         attacker who knows the method and all parameters except the key; no value has a share
         above 1/l.
+    transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+        makes larger and larger classes without looking at values until all satisfy the
+        constraints, so that they tell one number, but it bounds no share.
     Returns: a row per sensitive column: attribute, persons (rows of the release), claimed
         (people whose value is named), correct (of these), correct_share (0…1) with low and high
         (the ends of its 95 % interval, Wilson 1927), baseline_share (0…1, what would be correct

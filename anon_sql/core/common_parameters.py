@@ -205,6 +205,13 @@ class Transparent:
         "true makes classes that tell no more than the constraints allow, even to an attacker who "
         "knows the method and all parameters except the key; no value has a share above 1/l",
     )
+    transparent_by: str = param(
+        "groups",
+        Choice(("groups", "size")),
+        "how: 'groups' divides rows into groups whose values can be exchanged; 'size' makes larger "
+        "and larger classes without looking at values until all satisfy the constraints, so that "
+        "they tell one number, but it bounds no share",
+    )
 
 
 def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, float]:

@@ -94,6 +94,7 @@ class Call(Generic[Options]):
     one_value: bool = False
     rows: int | None = None
     secret: bytes | None = field(default=None, repr=False)  # of a transparent release
+    by_size: bool = False  # a transparent release, by the size of classes
 
 
 @dataclass(frozen=True)

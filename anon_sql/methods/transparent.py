@@ -33,7 +33,9 @@ Departure from the design for a series (``series/placement.py``): there cohorts 
 values, and who does not fit waits. Here every row is released.
 """
 
+from dataclasses import replace
 from hashlib import blake2b
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -45,17 +47,36 @@ from anon_sql.errors import AnonError
 from anon_sql.methods.method import Call, Partition
 from anon_sql.methods.ordering import curve_order, window_order
 from anon_sql.methods.unions import Plain, union_classes
+from anon_sql.privacy.constraint import Constraint
 
 BLOCK = 16  # rows of a block, in units of the least rows of a group
 NEAR = 4  # least rows by which the order keeps near ones together
 ATTEMPTS = 100  # random sets of rows that are tried, so that blocks divide the others
 DRAWS = 4  # random numbers for each row
+GROWTH = 1.05  # of the size of classes that are tried
 
 
 def transparent_partition(table: QuasiTable, call: Call[Any], plain: Plain) -> Partition:
     """Return classes that are unions of groups; ``plain`` makes classes of k rows."""
     groups = exchangeable_groups(table, call)
     return Partition(union_classes(table, call, plain, groups)[groups])
+
+
+def of_least_size(table: QuasiTable, call: Call[Any], plain: Plain) -> Partition:
+    """Return classes of k' or more rows, made from quasi-identifiers and k' alone.
+
+    k' is the first size, from k up to the whole table, at which all classes satisfy the constraint.
+    Sizes grow by a twentieth. So k' is all that the classes can tell of sensitive values.
+    """
+    size = call.constraint.k
+    while size < table.rows:
+        sized = replace(call, constraint=Constraint(size), secret=None)
+        classes = plain(table, sized)
+        many = int(classes.max()) + 1
+        if (classes >= 0).all() and call.constraint.legal(classes, many).all():
+            return Partition(classes)
+        size = max(size + 1, ceil(size * GROWTH))
+    return Partition(np.zeros(table.rows, np.int32))
 
 
 def exchangeable_groups(table: QuasiTable, call: Call[Any]) -> npt.NDArray[np.int64]:

@@ -28,7 +28,7 @@ from anon_sql.methods.global_recoding import Earlier
 from anon_sql.methods.legal_classes import protect
 from anon_sql.methods.method import Call, Method, Partition
 from anon_sql.methods.suppressed_rows import accompany_suppressed, dense, place_suppressed
-from anon_sql.methods.transparent import transparent_partition
+from anon_sql.methods.transparent import of_least_size, transparent_partition
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.privacy.constraint import Constraint, Sensitive, constraint
 
@@ -236,6 +236,7 @@ def prepare(
         one_value=request.format in FORMS,
         rows=table.rows if domain is None else domain.rows,
         secret=request.ties if request.transparent else None,
+        by_size=request.transparent_by == "size",
     )
     require_strata(call, table.rows)
     return Prepared(source, request, paths, table, call, trees, domain, cuts)
@@ -297,7 +298,8 @@ def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -
 
     def find_legal(table: QuasiTable, call: Call[Any]) -> Partition:
         if call.secret is not None and call.constraint.rules is not None:
-            return transparent_partition(table, call, plain)
+            by = of_least_size if call.by_size else transparent_partition
+            return by(table, call, plain)
         return make_legal(table, call, find_partition(table, call, method))
 
     if method.across_strata:

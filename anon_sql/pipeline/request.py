@@ -103,6 +103,7 @@ class Request:
     seed: int = parameters_of(Seed)["seed"].default
     ties: bytes | None = field(default=None, repr=False)
     transparent: bool = False
+    transparent_by: str = "groups"
     models: tuple[ValueModel, ...] = ()
     options: Any = None
     threads: int = 1
@@ -292,7 +293,9 @@ def _transparent(
 
     Raises AnonError without a key, and for parameters that are not covered by the proof.
     """
-    refused = [name for name in ("entity", "suppression_limit") if call_arguments.get(name)]
+    by_size = call_arguments.get("transparent_by") == "size"
+    names = ("suppression_limit",) if by_size else ("entity", "suppression_limit")
+    refused = [name for name in names if call_arguments.get(name)]
     if refused:
         raise AnonError(
             function,
@@ -308,11 +311,15 @@ def _transparent(
             "put at least 16 random bytes into a variable, and pass "
             + Argument("key", "env:ANON_KEY"),
         )
-    distinct = [
-        OneOfL(max_share=1 / model.l)
-        for model in models
-        if isinstance(model, LDiversity) and model.required and model.l_kind == "distinct"
-    ]
+    distinct: list[ValueModel] = (
+        []
+        if by_size
+        else [
+            OneOfL(max_share=1 / model.l)
+            for model in models
+            if isinstance(model, LDiversity) and model.required and model.l_kind == "distinct"
+        ]
+    )
     return [*models, *distinct]
 
 

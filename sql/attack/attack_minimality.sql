@@ -24,6 +24,9 @@
 --   class.
 -- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
 --   who knows the method and all parameters except the key; no value has a share above 1/l.
+-- transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+--   makes larger and larger classes without looking at values until all satisfy the constraints, so
+--   that they tell one number, but it bounds no share.
 -- Returns: a row per sensitive column: attribute, persons (rows of the release), claimed (people
 --   whose value is named), correct (of these), correct_share (0…1) with low and high (the ends of its
 --   95 % interval, Wilson 1927), baseline_share (0…1, what would be correct of the same claims if the
@@ -42,7 +45,7 @@ CREATE OR REPLACE MACRO attack_minimality(
     beta := NULL, beta_kind := 'enhanced', delta := NULL, max_share := NULL, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL, strata := NULL,
     weights := NULL, steps := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0,
-    transparent := false
+    transparent := false, transparent_by := 'groups'
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
@@ -66,6 +69,6 @@ FROM
             method := method, l_kind := l_kind, c := c, beta_kind := beta_kind, format := format,
             suppressed := suppressed, seed := seed, strata := strata, weights := weights,
             steps := steps, options := options, runs := runs, surer := surer,
-            transparent := transparent),
+            transparent := transparent, transparent_by := transparent_by),
             l := l, key := __anon_choices_key('attack_minimality', key)),
         hierarchy, 'none');

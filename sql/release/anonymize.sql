@@ -29,6 +29,9 @@
 --   repeated without it; NULL for none.
 -- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
 --   who knows the method and all parameters except the key; no value has a share above 1/l.
+-- transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+--   makes larger and larger classes without looking at values until all satisfy the constraints, so
+--   that they tell one number, but it bounds no share.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -39,7 +42,8 @@ CREATE OR REPLACE MACRO anonymize(
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
     invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, series := NULL, key := NULL, steps := NULL, transparent := false
+    drop := NULL, series := NULL, key := NULL, steps := NULL, transparent := false,
+    transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -51,5 +55,5 @@ FROM __anon_released(
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
         weights := weights, suppression_limit := suppression_limit, previous := previous,
         invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind,
-        steps := steps, transparent := transparent),
+        steps := steps, transparent := transparent, transparent_by := transparent_by),
     hierarchy, entity, series, key);

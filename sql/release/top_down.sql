@@ -14,6 +14,9 @@
 --   repeated without it; NULL for none.
 -- transparent: true makes classes that tell no more than the constraints allow, even to an attacker
 --   who knows the method and all parameters except the key; no value has a share above 1/l.
+-- transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
+--   makes larger and larger classes without looking at values until all satisfy the constraints, so
+--   that they tell one number, but it bounds no share.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
@@ -23,7 +26,7 @@ CREATE OR REPLACE MACRO top_down(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
-    key := NULL, transparent := false
+    key := NULL, transparent := false, transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'top_down', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -33,5 +36,5 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         strata := strata, weights := weights, beta_kind := beta_kind, steps := steps,
-        transparent := transparent),
+        transparent := transparent, transparent_by := transparent_by),
     hierarchy, entity, series, key);

@@ -373,3 +373,41 @@ def test_a_report_says_whether_knowing_the_method_helps(adult, tmp_path, given):
     assert any("the release is not transparent" in each for each in verdict["not_covered"]) != bool(
         given
     )
+
+
+def sizes(least, rows):
+    """Return the sizes that are tried: each a twentieth larger than the one before."""
+    while least < rows:
+        yield least
+        least = max(least + 1, -(-least * 105 // 100))
+
+
+@pytest.mark.parametrize("method", ["anonymize", "mondrian", "rayden"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_by_size_the_release_is_the_first_plain_one_that_satisfies_l(adult, method, seed):
+    adult.execute(
+        "CREATE TABLE others AS SELECT a.* EXCLUDE (occupation, n), b.occupation FROM "
+        "(SELECT *, row_number() OVER () AS n FROM people LIMIT 400) AS a JOIN (SELECT occupation, "
+        f"row_number() OVER (ORDER BY hash(person, {seed})) AS n FROM people LIMIT 400) AS b USING (n)"
+    )
+    roles = f"keep := 'person', sensitive := 'occupation', qids := {QUASI}, key := 'env:ANON_KEY'"
+    call = f"FROM {method}('others', k := 4, l := 3, transparent := true, {roles}"
+    made = adult.execute(f"{call}, transparent_by := 'size') ORDER BY ALL").fetchall()
+    for size in sizes(4, 400):
+        adult.execute(
+            f"CREATE OR REPLACE TABLE plain AS FROM {method}('others', k := {size}, {roles})"
+        )
+        worst = adult.execute(
+            f"SELECT l_diversity('others', 'plain', qids := {QUASI}, sensitive := 'occupation')"
+        ).fetchone()[0]
+        if worst >= 3:
+            break
+    assert made == adult.execute("FROM plain ORDER BY ALL").fetchall()
+
+
+def test_by_size_takes_an_entity(adult):
+    call = (
+        "FROM mondrian('people', k := 5, l := 2, entity := 'person', transparent := true, "
+        "transparent_by := 'size', key := 'env:ANON_KEY', keep := NULL)"
+    )
+    assert len(adult.execute(call).fetchall()) == 1500

@@ -109,8 +109,9 @@ def _one_in(written: Mapping[str, Any]) -> tuple[str, int]:
     cohorts, required = written["series"].get("cohorts"), written["parameters"]
     if cohorts:
         return "series", int(cohorts["l"] or 1)
-    transparent = (required["options"] or {}).get("transparent")
-    distinct = transparent and required["l_kind"] == "distinct"
+    options = required["options"] or {}
+    groups = options.get("transparent") and options.get("transparent_by", "groups") == "groups"
+    distinct = groups and required["l_kind"] == "distinct"
     return "transparent", int(required["l"] or 1) if distinct else 1
 
 
