@@ -61,7 +61,9 @@ def months(con):
 )
 def test_an_entry_with_any_field_changed_is_refused(months, function, change):
     months.execute(f"UPDATE anon_ledger SET {change} WHERE release = 'may'")
-    assert fails(months, call(function)).startswith(f"{function}: {CHANGED}; restore an unchanged copy")
+    assert fails(months, call(function)).startswith(
+        f"{function}: {CHANGED}; restore an unchanged copy"
+    )
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
