@@ -59,13 +59,12 @@ REMEDIES = {  # of each property above
 }
 
 COMPUTED = (
-    "Attackers who know more about a person than the quasi-identifiers, who know a sensitive "
-    "value, or who compute values from the method: the release is not transparent."
+    "Attackers who know more than the quasi-identifiers, or compute values from the method: the "
+    "release is not transparent."
 )
 KEYED = (
-    "Attackers who know more about a person than the quasi-identifiers, who know a sensitive "
-    "value, or who have the secret key. The release is transparent, so knowing the method does not "
-    "help."
+    "Attackers who know more than the quasi-identifiers, or have the key. Knowing the method does "
+    "not help: the release is transparent."
 )
 NOT_COVERED = (
     "Other releases of the same people.",
