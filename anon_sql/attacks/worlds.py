@@ -25,7 +25,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.writing import node_text, nodes_of
 from anon_sql.core.running import Progress, Workers
-from anon_sql.core.table import Column, QuasiTable
+from anon_sql.core.table import Column, QuasiTable, quasi_hashes
 from anon_sql.errors import AnonError
 from anon_sql.methods.method import Partition
 from anon_sql.pipeline.compute import Labelled, label
@@ -50,7 +50,6 @@ class Shape:
     """
 
     of_row: Ints
-
     labels: Hashes
     sizes: Ints
     members: Hashes
@@ -97,7 +96,7 @@ class Attacker:
         found = legal_partition(prepared.table, prepared.call, request.method)
         self.table: QuasiTable = prepared.table
         self.made: Labelled = label(prepared, found)
-        self.people: Hashes = _people(prepared.table)
+        self.people: Hashes = quasi_hashes(prepared.table.columns, prepared.table.rows)
         self.shape = self._shape(prepared, found)
 
     @property
@@ -292,17 +291,6 @@ class Attacker:
 def integers_of(values: npt.NDArray[Any]) -> Ints:
     """Return numbers from 0 that are equal where the values are, int64[n]."""
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
-
-
-def _people(table: QuasiTable) -> Hashes:
-    """Return a hash of the quasi-identifiers of each row, in source order, uint64[n]."""
-    found = np.zeros(table.rows, np.uint64)
-    for column in table.columns:
-        if isinstance(column, Numbers):
-            kernels.hashing.mix_in(found, column.keys, column.present)
-        else:
-            found = kernels.hashing.mix(found, column.codes)
-    return found
 
 
 def _deals(rows: Ints, tuples: Ints) -> Iterator[list[int]]:

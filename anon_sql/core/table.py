@@ -241,15 +241,9 @@ def canonical_order(
     rows.
     """
     start = 0 if ties is None else int.from_bytes(ties[:8])
-    quasi = np.full(len(hashes), start, np.uint64)
-    for column in columns:
-        if isinstance(column, Numbers):
-            kernels.hashing.mix_in(quasi, column.keys, column.present)
-        else:
-            quasi = kernels.hashing.mix(quasi, column.codes)
+    quasi = quasi_hashes(columns, len(hashes), start)
     order: npt.NDArray[np.int32] = kernels.orders.by_hash(quasi)
-    sorted_ = quasi[order]
-    begins = np.flatnonzero(np.append(True, sorted_[1:] != sorted_[:-1])[: len(order)])
+    begins = np.flatnonzero(_is_first(quasi[order]))
     if len(begins) == len(order):
         return order
     both = kernels.hashing.mix(quasi, hashes.astype(np.uint64).view(np.int64))
@@ -260,13 +254,31 @@ def canonical_order(
     return arranged
 
 
+def quasi_hashes(columns: Sequence[Column], rows: int, start: int = 0) -> npt.NDArray[np.uint64]:
+    """Return a hash of the quasi-identifiers of each row, in source order, uint64[n].
+
+    start: what the first column is mixed with.
+    """
+    hashes = np.full(rows, start, np.uint64)
+    for column in columns:
+        if isinstance(column, Numbers):
+            kernels.hashing.mix_in(hashes, column.keys, column.present)
+        else:
+            hashes = kernels.hashing.mix(hashes, column.codes)
+    return hashes
+
+
+def _is_first(ordered: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
+    """Return whether each of some sorted hashes differs from the one before, bool[n]."""
+    return np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+
+
 def _copies(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     """Return the number of each row among those of equal hash, int64[n], from 0."""
     order = kernels.orders.by_hash(hashes)
-    sorted_, places = hashes[order], np.arange(len(order))
-    first = np.append(True, sorted_[1:] != sorted_[:-1])[: len(order)]
+    places = np.arange(len(order))
     copies = np.empty(len(order), np.int64)
-    copies[order] = places - np.maximum.accumulate(np.where(first, places, 0))
+    copies[order] = places - np.maximum.accumulate(np.where(_is_first(hashes[order]), places, 0))
     return copies
 
 
