@@ -137,14 +137,15 @@ def minimality(
     runs = chosen.runs or max(FEWEST, min(MOST, WORK // rows))
     control = None
     with Progress(NAME, 2 * runs * rows) as progress:
-        if own.protected or not attacker.tried(PROBES, own.seed, progress).agree.all():
+        probed = None if own.protected else attacker.tried(PROBES, own.seed, progress)
+        if probed is not None and probed.agree.all():
+            tried = probed
+        else:
             tried = attacker.tried(runs, own.seed, progress)
             other = attacker.with_choices(own.seed + 1)
             if not own.transparent and not other.agrees(np.arange(rows, dtype=np.int32)).all():
                 progress.show("with other random choices")
                 control = other.tried(runs, own.seed, progress)
-        else:
-            tried = attacker.tried(PROBES, own.seed, progress)
     found = []
     for name in request.sensitive:
         column = _Column(attacker, source.keys[name])
