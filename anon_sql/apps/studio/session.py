@@ -38,7 +38,7 @@ class Session:
     read: set[str] = field(default_factory=set)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
     slow: float = 0.0  # seconds of the last preview
-    is_first: bool = False  # whether nobody has chosen a method or a parameter yet
+    is_first: bool = False  # no method or parameter was chosen yet
     why_t: str = ""  # why t is not that of a first recipe
 
     def open(self, facts: dict[str, Any], found: Mapping[str, Any]) -> None:
@@ -58,7 +58,7 @@ class Session:
         ]
 
     def begin(self, tried: Mapping[str, Any]) -> None:
-        """Take l and t of a first recipe, as trials gave them, unless somebody has chosen since."""
+        """Take l and t of a first recipe, as trials gave them, unless the user has chosen since."""
         if self.is_first:
             self.tables["release"], self.why_t = tried["release"], tried["why"]
         self.is_first = False

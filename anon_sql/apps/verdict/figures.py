@@ -196,7 +196,7 @@ def _inference(
 
 
 def attack_call(made_by: str, asked: Mapping[str, Any]) -> str | None:
-    """Return the attack of somebody who knows how a release was made, as SQL.
+    """Return the attack that knows how a release was made, as SQL.
 
     made_by: its method. asked: all that was asked of the release, with its options. None for a
     release that has no constraint on sensitive values, which tells nothing, and for one that a
