@@ -233,8 +233,7 @@ def gather(
         found = verdict(measured, **(judging or {}))
         release = made_by(manifest, sources.recipe, _asked(request))
         tried = remedied(con, *release, found, judging or {}, progress.show)
-        uncovered = not_covered(bool(said[1].get("transparent")))
-        return {**tried.said(), "not_covered": uncovered, "figures": figures}
+        return {**tried.said(), "not_covered": not_covered(said[1]), "figures": figures}
 
     facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {
@@ -312,8 +311,10 @@ def of_summary(
     roles = {name: request[name] for name in ("qids", "hierarchy")}
     utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
     reasons = judged["verdict"]["reasons"]
+    _, options = said_of(manifest, sources.recipe, {})
     facts = {
         **judged,
+        "verdict": {**judged["verdict"], "not_covered": not_covered(options)},
         "utility": rows_of(con, utility, {**roles, "k": request["k"]})[0],
         "columns": _columns(con, request),
         "risk": rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],

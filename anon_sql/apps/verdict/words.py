@@ -1,6 +1,9 @@
 """Say what follows from a property that fails, what lifts it, what no verdict covers, and shares in
 words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.privacy import MODELS
@@ -66,6 +69,10 @@ KEYED = (
     "Attackers who know more than the quasi-identifiers, or have the key. Knowing the method does "
     "not help: the release is transparent."
 )
+SIZED = (
+    "Attackers who know more than the quasi-identifiers, or have the key. To an attacker who knows "
+    "the method, groups tell one number more: the size that all of them need."
+)
 NOT_COVERED = (
     "Other releases of the same people.",
     COMPUTED,
@@ -76,9 +83,11 @@ NOT_COVERED = (
 )
 
 
-def not_covered(transparent: bool) -> list[str]:
-    """Return what a verdict does not cover, of a release that is transparent or not."""
-    return [KEYED if transparent and each == COMPUTED else each for each in NOT_COVERED]
+def not_covered(options: Mapping[str, Any]) -> list[str]:
+    """Return what a verdict does not cover, of a release that was made with some options."""
+    by = options.get("transparent_by", "groups") if options.get("transparent") else None
+    known = {"groups": KEYED, "size": SIZED}.get(str(by), COMPUTED)
+    return [known if each == COMPUTED else each for each in NOT_COVERED]
 
 
 def percent(share: float | None) -> str:
