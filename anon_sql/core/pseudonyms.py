@@ -84,8 +84,9 @@ def each(texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.Da
 
 
 LEAST = 16  # bytes of a key
+KEY = "env:ANON_KEY"  # where a key is, if nothing else is said
 _FEWEST = 4  # different characters of a key that is text
-HINT = "pass " + Argument("key", "env:ANON_KEY") + " and set that environment variable"
+HINT = "pass " + Argument("key", KEY) + " and set that environment variable"
 _BLANK = " \t\r\n\0"
 _MARKS = "'\"`"
 _MISSPELT = re.compile(

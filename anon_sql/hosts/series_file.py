@@ -17,13 +17,13 @@ import duckdb
 
 from anon_sql.audit.series import PROPERTIES
 from anon_sql.core.names import literal
+from anon_sql.core.pseudonyms import KEY
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.macros import transaction
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series import InSeries
-from anon_sql.series.next import KEY
 
 STATE = "temp.anon_series"  # of a series, while it is read or made
 _STATE, _BEFORE, _WRITING = "anon_series", "anon_series_before", "anon_series_writing"

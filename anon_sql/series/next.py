@@ -24,7 +24,7 @@ from anon_sql.core.parameters import (
     declare,
     param,
 )
-from anon_sql.core.pseudonyms import key_check
+from anon_sql.core.pseudonyms import KEY, key_check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.methods.anonymize import Anonymize
@@ -46,7 +46,6 @@ from anon_sql.series.state import (
 NAME = "series_next"
 LEAF = {2: 40}  # rows of a blind leaf by l; 80 above
 WAITING = {2: 0.02}  # largest expected share of a leaf that is halved; .05 above
-KEY = "env:ANON_KEY"
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import duckdb
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.earlier import Together
 from anon_sql.apps.cli.output import Entering, ReleasedRelation
+from anon_sql.core.pseudonyms import KEY
 from anon_sql.errors import AnonError
 from anon_sql.hosts.series_file import STATE, SeriesFile, require_kept
-from anon_sql.series.next import KEY
 
 
 def state_of(

@@ -43,6 +43,11 @@ _NOTATIONS = {
     "date_format": "as dates written",
     "timestamp_format": "as times written",
 }
+TRANSPARENT = {  # how a release is transparent: the choices, in words
+    "": "no limit",
+    "groups": "no more than l, t and β allow",
+    "size": "only the size that all groups need",
+}
 SIGNS = {"red": "✗", "amber": "!", "green": "✓", "none": "·"}
 _OWN = files("anon_sql") / "apps" / "studio"
 
@@ -60,7 +65,12 @@ def _environment() -> Environment:
         "exact": exact,
     }
     own.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
-    own.globals |= {"unread": unread, "consequence": CONSEQUENCE, "linked": LINKED}
+    own.globals |= {
+        "transparent": TRANSPARENT,
+        "unread": unread,
+        "consequence": CONSEQUENCE,
+        "linked": LINKED,
+    }
     own.globals |= {
         "every_row": every_row,
         "dialect": dialect,

@@ -12,14 +12,17 @@ from anon_sql.apps.studio.source import NAME
 from anon_sql.apps.verdict.figures import measured_of
 from anon_sql.apps.verdict.remedies import can_try
 from anon_sql.apps.verdict.rules import Verdict, stricter, verdict
-from anon_sql.core.common_parameters import ROW, UNIT
+from anon_sql.core.common_parameters import ROW, UNIT, Transparent
+from anon_sql.core.parameters import parameters_of
+from anon_sql.core.pseudonyms import KEY, LEAST, resolved
 from anon_sql.core.roles import ROLES
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts import recipes
 from anon_sql.hosts.recipes import FORM, Recipe, release_keys
 
 NUMBERS = ("k", "l", "t", "beta", "suppression_limit")
 WORDS = ("purpose", "recipient", "audience")
+TRANSPARENT, HOW = parameters_of(Transparent).values()
 SLOW = 3.0  # seconds of a preview after which it runs on a button
 
 
@@ -28,7 +31,7 @@ class Session:
     """The choices, and the answers of the engine by what they answer.
 
     facts, columns: what the engine says of the source, empty until it has. tables: of the recipe.
-    read: the columns whose role somebody has confirmed.
+    read: the columns whose role somebody has confirmed. key: of the recipe that was loaded.
     """
 
     start: Path
@@ -40,6 +43,7 @@ class Session:
     slow: float = 0.0  # seconds of the last preview
     is_first: bool = False  # no method or parameter was chosen yet
     why_t: str = ""  # why t is not that of a first recipe
+    key: str | None = None
 
     def open(self, facts: dict[str, Any], found: Mapping[str, Any]) -> None:
         """Take what the engine says of the source; choices that are there already are kept."""
@@ -70,6 +74,7 @@ class Session:
         self.tables = {**copy.deepcopy(dict(tables)), "roles": roles}
         for name in ("release", "statement", "accepted", "hierarchies"):
             self.tables[name] = dict(self.tables.get(name) or {})
+        self.key = self.tables["release"].get("key")
         self.read = set(self.facts["columns"]) if tables["roles"].get("confirmed") else set()
 
     @property
@@ -103,6 +108,25 @@ class Session:
             return "The table has no rows: there is nothing to release."
         if len(self.names) == 1:
             return "The table has one column: a release of it is a list of counts. Count instead."
+        return ""
+
+    @property
+    def transparent(self) -> str:
+        """Return how the release is transparent, one of the choices; '' if it is not."""
+        release = self.tables["release"]
+        return str(release.get(HOW.name, HOW.default)) if release.get(TRANSPARENT.name) else ""
+
+    @property
+    def lacks_key(self) -> str:
+        """Return why no release can be transparent, '' if there is a key for one."""
+        key = self.tables["release"].get("key") or KEY
+        try:
+            resolved(NAME, key)
+        except AnonError:
+            return (
+                f"A limit needs a secret key: set the environment variable {key.partition(':')[2]} "
+                f"to at least {LEAST} random bytes, and start the studio again."
+            )
         return ""
 
     @property
@@ -237,6 +261,8 @@ class Session:
         release = self.tables["release"]
         if name == "method":
             known = release_keys(str(value))
+            if self.transparent:
+                _require_transparent(known, str(value))
             left = {key: each for key, each in release.items() if key in known}
             self.tables["release"] = {**left, "method": str(value)}
         elif name == "entity":
@@ -245,11 +271,26 @@ class Session:
             _set(release, UNIT, ROW if rows_of_people else None)
             if value:
                 self._set_role([str(value)], "identifier")
+        elif name == TRANSPARENT.name:
+            self._set_transparent(str(value))
         elif name == "assumptions":
             lines = (line.strip() for line in str(value).splitlines())
             self.tables["statement"]["assumptions"] = [line for line in lines if line]
         else:
             raise AnonError(NAME, "a choice must be a known one", f"'{name}'")
+
+    def _set_transparent(self, how: str) -> None:
+        """Make the release transparent, with a key; or not, with the key that was there before."""
+        release = self.tables["release"]
+        if how:
+            HOW.accepts.read(NAME, HOW.name, how)
+            method = release.get("method", "anonymize")
+            _require_transparent(release_keys(method), method)
+            if self.lacks_key:
+                raise AnonError(NAME, self.lacks_key)
+        _set(release, TRANSPARENT.name, True if how else None)
+        _set(release, HOW.name, how if how not in ("", HOW.default) else None)
+        _set(release, "key", (release.get("key") or KEY) if how else self.key)
 
     def _of_columns(self, name: str, value: Any, columns: list[str]) -> None:
         if name == "role":
@@ -283,6 +324,14 @@ class Session:
         _set(self.tables["release"], "weights", weights or None)
         trees = self.tables["hierarchies"]
         self.tables["hierarchies"] = {n: each for n, each in trees.items() if n in quasi}
+
+
+def _require_transparent(known: Sequence[str], method: str) -> None:
+    """Raise AnonError unless a method can make transparent releases. known: its keys."""
+    if TRANSPARENT.name not in known:
+        rule = Parameter(TRANSPARENT.name) + " needs a method that makes groups of rows"
+        got = f"{method}, which generalizes whole columns"
+        raise AnonError(NAME, rule, got, "choose another method, or “no limit”")
 
 
 def _number(value: Any) -> int | float | None:

@@ -243,6 +243,22 @@ def test_a_choice_that_cannot_be_released_is_said_and_its_control_focused(chromi
         page.close()
 
 
+def test_a_refused_choice_is_said_and_the_screen_shows_what_still_holds(chromium, tmp_path):
+    with running(people(tmp_path), "people.parquet", ANON_KEY="a secret of the owner") as studio:
+        page = Page(chromium, studio)
+        page.page.goto(f"http://{studio.host}/protect")
+        page.shows("#preview .tiles")
+        page.page.select_option("#transparent", "groups")
+        page.settled()
+        page.page.select_option("#method", "datafly")
+        page.shows("#said:has-text('makes groups of rows, got datafly')")
+        page.page.wait_for_function("() => document.querySelector('#method').value === 'anonymize'")
+        assert page.page.input_value("#transparent") == "groups"
+        assert "422" in page.said.pop()  # browsers log such an answer, and its address
+        assert page.said.pop().endswith("/choice")
+        page.close()
+
+
 def test_roles_are_confirmed_only_if_their_rows_were_in_view(chromium, tmp_path):
     columns = ", ".join(f"i % {n + 2} AS question_{n}" for n in range(40))
     duckdb.connect().execute(

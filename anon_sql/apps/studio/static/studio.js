@@ -117,7 +117,11 @@ function flush() {
       const answer = await ask("/choice", { name, value, columns });
       const said = await answer.json();
       say(said.error || "");
-      if (said.error && control) control.focus();
+      if (said.error && control) {
+        const section = control.matches("select[id]") ? control.closest("[data-load]") : null;
+        if (section) await load(section, section.dataset.load); // it shows what still holds
+        (section ? document.getElementById(control.id) : control).focus();
+      }
       if (said.choice) document.body.dataset.choice = said.choice;
       for (const [id, text] of Object.entries(said.texts || {})) {
         if (document.getElementById(id)) document.getElementById(id).textContent = text;
