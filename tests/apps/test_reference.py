@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -84,3 +85,18 @@ def test_the_signatures_are_duckdbs(con):
 def test_the_example_is_one_statement(entry):
     assert len(duckdb.extract_statements(entry.example)) == 1
     assert f"{entry.name}(" in entry.example
+
+
+def test_the_names_beside_those_of_arx_and_sdcmicro_exist():
+    page = Path("docs/look-up/names-in-arx-and-sdcmicro.md").read_text("utf-8")
+    rows = [line.split("|")[3] for line in page.splitlines() if line.startswith("|")]
+    written = [call for row in rows for call in re.findall(r"`([^`]+)`", row)]
+    entries = [headers.read(file) for file in sql_files() if file.public]
+    named = {entry.name for entry in entries} | {name for e in entries for name in e.names}
+    columns = " ".join(entry.returns for entry in entries)
+    assert len(written) > 30
+    for call in written:
+        name = re.split(r"\W", call)[0]
+        assert (
+            name in named or re.search(rf"\b{name}\b", columns) or call.startswith("anon-sql ")
+        ), call
