@@ -654,7 +654,7 @@ def sdka(
     dominant: float = 0.9, numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """A release by SDkA (Majeed and Hwang 2025), which adds rows: rare sensitive values get
@@ -685,6 +685,8 @@ def sdka(
         nearest to their mean, which most rows do not have.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
+    key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
+        cannot be repeated without it; None for none.
     Returns: the columns of the source without the identifiers; quasi-identifiers are
         generalized. There are more rows than in the source. The release does not show which
         rows are synthetic; none equals a real row.
@@ -925,7 +927,7 @@ def anonymize_stats(
     suppression_limit: float | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
@@ -1008,8 +1010,8 @@ def dop_stats(
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, key: Any = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
 
@@ -1124,8 +1126,8 @@ def mondrian_cof_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, key: Any = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
 
@@ -1175,8 +1177,8 @@ def rayden_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    drop: Columns = None, steps: Mapping[str, float] | None = None, key: Any = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
 
@@ -1200,7 +1202,7 @@ def sdka_stats(
     format: Literal['label', 'typed', 'mean', 'median'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The synthetic rows and the classes of SDkA on a table. A release must not show which rows

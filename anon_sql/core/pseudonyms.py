@@ -281,6 +281,14 @@ def named_key(function: str, written: str, value: Any, why: str) -> Any:
     return value
 
 
+def reference(source: object) -> str | None:
+    """Return what may be written down of a key: its reference, never the key; None for none."""
+    if source is None:
+        return None
+    named = isinstance(source, str) and _REFERENCE.fullmatch(source)
+    return str(source) if named else "a secret"
+
+
 def choices(key: bytes, seed: int) -> tuple[int, bytes]:
     """Return the seed of random choices that a key and a public seed give, and a key for ties.
 

@@ -15,6 +15,7 @@ from anon_sql.core.columns import is_number
 from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
+from anon_sql.core.pseudonyms import key_of, reference
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
 from anon_sql.hosts.documents import plain_name
@@ -117,6 +118,7 @@ def release_linked(
     format_files: str = "parquet",
     overwrite: bool = False,
     drop: Sequence[str] | str | None = None,
+    key: str | bytes | None = None,
     judge: Callable[[Mapping[str, Any], Staged], None] | None = None,
     **others: Any,
 ) -> LinkedRelease:
@@ -130,9 +132,10 @@ def release_linked(
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
     ``anonymize``. weights, steps: by column, such as 'visit.ward'. format_files: of a folder,
     'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. drop: columns that
-    are left out. judge: gets the manifest and the tables before anything is written; what it raises
-    ends the call. Raises AnonError, and leaves the target as it was, if the release is refused, or
-    if a property of ``linked_audit`` does not hold.
+    are left out. key: as in ``anonymize``; new keys never come from it. judge: gets the manifest
+    and the tables before anything is written; what it raises ends the call. Raises AnonError, and
+    leaves the target as it was, if the release is refused, or if a property of ``linked_audit``
+    does not hold.
     """
     _require_names(con, root)
     register(con)
@@ -141,7 +144,7 @@ def release_linked(
         "k": k, "l": l, "surplus": surplus, "orphans": orphans, "format": format,
         "effort": effort, "seed": seed,
     }  # fmt: skip
-    options = read(Linking, NAME, stated)
+    options = read(Linking, NAME, {**stated, "key": key})
     size = min(read(KAnonymity, NAME, stated).k, 2**31 - 1)
     roles = {
         "qids": qids, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
@@ -166,6 +169,7 @@ def release_linked(
             int(threads),
             zone,
             steps_of(NAME, steps, schema, options.format),
+            _secret_of(con, key),
         )
         target.require_plain(schema)
         _require_types(schema)
@@ -175,6 +179,7 @@ def release_linked(
         made = _made(asked, schema, given)
         stopping.check(NAME)
         said = {**stated, "hierarchy": hierarchy, "steps": steps and dict(steps)}
+        said["key"] = reference(key)
         manifest = described(schema, made, said)
         with target.staged(schema, made, options.format) as staged:
             truth = options.format in LABELLED
@@ -188,6 +193,14 @@ def release_linked(
             target.write(schema, staged)
     tables = {name: _released(count) for name, count in made.counts.items()}
     return LinkedRelease(tables, manifest, checks)
+
+
+def _secret_of(con: duckdb.DuckDBPyConnection, key: str | bytes | None) -> bytes | None:
+    """Return the key that an argument stands for; None for none."""
+    if key is None:
+        return None
+    name = con.execute("SELECT __anon_choices_key(?, ?)", [NAME, key]).fetchall()[0][0]
+    return key_of(NAME, name)
 
 
 def _audited(con: duckdb.DuckDBPyConnection, audit: LinkedAudit) -> list[dict[str, Any]]:
@@ -426,9 +439,9 @@ def _selects(schema: Schema, made: Made, form: str) -> Iterator[tuple[str, str, 
             for column in table.column_names
         ]
         yield name, f"SELECT {', '.join(columns)} FROM {_TABLE}", table
-    for name, reference in schema.references.items():
-        columns = [_kept(column, reference.types[column]) for column in reference.having("keep")]
-        yield name, f"SELECT {', '.join(columns)} FROM {reference.relation} ORDER BY ALL", None
+    for name, known in schema.references.items():
+        columns = [_kept(column, known.types[column]) for column in known.having("keep")]
+        yield name, f"SELECT {', '.join(columns)} FROM {known.relation} ORDER BY ALL", None
 
 
 def _shown(node: Node, column: str, form: str) -> str:

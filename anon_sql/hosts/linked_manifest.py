@@ -45,6 +45,7 @@ SHAPE: dict[str, Any] = {
         "l": _POSITIVE,
         "seed": COUNT,
         "hierarchy": (str, None),
+        "key": (str, None),
         "steps": (Each((int, float)), None),
         **_CHOICES,
     },

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_sql.core.names import split
+from anon_sql.core.pseudonyms import named_key
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
@@ -77,6 +78,7 @@ def read(function: str, path: Path) -> LinkedRecipe:
         rule = "[series] does not apply to tables that belong together"
         raise AnonError(function, rule, "entries", "leave it out")
     recipes.require_known(function, "[release]", found["release"], _RELEASE)
+    named_key(function, "key in [release]", found["release"].get("key"), recipes.NO_SECRET)
     trees = recipes.trees_of(function, path.absolute().parent, found["hierarchies"])
     return LinkedRecipe(
         path.absolute(),

@@ -34,7 +34,7 @@ ACCEPTABLE = (
     "minimality",
 )
 _OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
-_NO_SECRET = "a recipe holds no secret"
+NO_SECRET = "a recipe holds no secret"
 _WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
@@ -238,7 +238,7 @@ def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str,
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
     require_known(function, "[release]", found, release_keys(fold(method)))
-    named_key(function, "key in [release]", found.get("key"), _NO_SECRET)
+    named_key(function, "key in [release]", found.get("key"), NO_SECRET)
     if found.get(UNIT, PERSON) not in (PERSON, ROW):
         raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}", "another")
     return fold(method), dict(found)
@@ -304,7 +304,7 @@ def _series(function: str, found: Mapping[str, Any], release: Mapping[str, Any])
     if found and "key" in release:
         rule = "the key of a series must stand in [series]"
         raise AnonError(function, rule, "one in [release]", "move it")
-    named_key(function, "key in [series]", found.get("key"), _NO_SECRET)
+    named_key(function, "key in [series]", found.get("key"), NO_SECRET)
     return dict(found)
 
 

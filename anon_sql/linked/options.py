@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from anon_sql.core.parameters import Choice, Whole, param
+from anon_sql.core.parameters import Choice, Secret, Whole, param
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,12 @@ class Linking:
     )
     effort: str = param("good", Choice(("good", "fast", "best")), "search effort")
     seed: int = param(42, Whole(0), "seed for random choices; new keys never come from it")
+    key: Any = param(
+        None,
+        Secret(),
+        "secret key, as in every release: random choices depend on it and on the seed",
+        null="none",
+    )
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,8 @@ class Asked:
     """A checked call.
 
     weights: of quasi-identifiers by table and column; steps: likewise, of those whose values are
-    cut. paths: rows of the hierarchy, None for none.
+    cut. paths: rows of the hierarchy, None for none. secret: what random choices depend on besides
+    the seed, None for none.
     """
 
     function: str
@@ -56,6 +63,7 @@ class Asked:
     threads: int = 1
     time_zone: str = "UTC"
     steps: Mapping[tuple[str, str], Decimal] = field(default_factory=dict)
+    secret: bytes | None = field(default=None, repr=False)
 
     def steps_of(self, table: str) -> dict[str, Decimal]:
         """Return the steps of the columns of a table, by name."""
@@ -63,4 +71,7 @@ class Asked:
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Return arguments for a request of the pipeline."""
-        return {"k": self.k, **others}
+        known = self.options
+        return {
+            "k": self.k, "effort": known.effort, "seed": known.seed, "key": self.secret, **others
+        }  # fmt: skip

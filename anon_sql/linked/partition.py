@@ -227,8 +227,6 @@ def _cut(
             l=asked.options.l if asks else 1,
             strata=[_BIN] if len(np.unique(bins[own])) > 1 else None,
             weights={name: column.weight for name, column in columns.items()} | {_BIN: 0.0},
-            effort=asked.options.effort,
-            seed=asked.options.seed,
         ),
     )
     source = Source(

@@ -182,11 +182,11 @@ def method(
         declare(
             name,
             *COMMON,
-            *((InSeries,) if releases else ()),
+            *((InSeries,) if facts.get("what") else ()),
             *((Transparent,) if releases and not facts.get("needs_all_rows") else ()),
             takes,
             only=own or None,
-            without=without,
+            without=without if releases else (*without, "series"),
             defaults=defaults,
             notes=notes,
             adds=adds,

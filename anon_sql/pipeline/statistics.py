@@ -25,8 +25,8 @@ from anon_sql.pipeline.partition import (
 from anon_sql.pipeline.request import Request, Source
 
 for _name in ("rayden", "mondrian_cof", "dop", "sdka"):
-    declare(f"{_name}_stats", of=_name, without=(*WITHDRAWN, InSeries, Transparent))
-declare("anonymize_stats", of="anonymize", without=(*WITHDRAWN, InSeries, Transparent, "steps"))
+    declare(f"{_name}_stats", of=_name, without=(*WITHDRAWN, "series", Transparent))
+declare("anonymize_stats", of="anonymize", without=(*WITHDRAWN, "series", Transparent, "steps"))
 declare("lattice", of="full_domain", without=("like", "steps", InSeries))
 
 

@@ -49,14 +49,17 @@ CREATE OR REPLACE MACRO attack_minimality(
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
-        released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+        released, raw, __anon_roles_call(raw, qids, sensitive, identifiers, keep, drop, entity),
+        'sensitive')
 )
 SELECT system.main.unnest(
     __anon_attacks_claimed(
         __anon_given, __anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows),
     recursive := true)
 FROM
-    __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+    __anon_given(
+        raw, released, __anon_roles_call(raw, qids, sensitive, identifiers, keep, drop, entity),
+        hierarchy, '__anon_classed'),
     __anon_table(
         -- an l of 2, so that the sensitive values are passed to the core; the options say the own one
         'attack_minimality', raw, k, __anon_scope(raw, system.main.struct_pack(

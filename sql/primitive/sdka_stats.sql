@@ -15,17 +15,18 @@ CREATE OR REPLACE MACRO sdka_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42, generator := 'ctgan',
     epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range', hierarchy := NULL,
     beta := NULL, delta := NULL, format := 'label', suppressed := 'keep', beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL
+    max_share := NULL, drop := NULL, key := NULL
 ) AS TABLE
 WITH
 __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)), system.main.struct_pack(
+        drop := drop)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
             target_ratio := target_ratio, dominant := dominant, numbers := numbers,
-            format := format, suppressed := suppressed, beta_kind := beta_kind), false)
+            format := format, suppressed := suppressed, beta_kind := beta_kind),
+            key := __anon_choices_key('sdka', key)), false)
 ),
 __anon_added AS (
     SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_binding_is_role(
@@ -44,10 +45,11 @@ __anon_found AS MATERIALIZED (
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)), system.main.struct_pack(
+        drop := drop)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
             target_ratio := target_ratio, dominant := dominant, numbers := numbers,
             format := format, suppressed := suppressed, beta_kind := beta_kind),
+            key := __anon_choices_key('sdka', key)),
     hierarchy, 'none', __anon_from := '__anon_mixed')
 )
 SELECT unnest(__anon_stats) FROM __anon_found;

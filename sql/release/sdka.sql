@@ -24,6 +24,8 @@
 --   to their mean, which most rows do not have.
 -- hierarchy: relation that holds generalization hierarchies, with the columns attribute, value,
 --   level and label; NULL for none. Columns in it are labelled by its nodes.
+-- key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and cannot be
+--   repeated without it; NULL for none.
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 --   There are more rows than in the source. The release does not show which rows are synthetic;
 --   none equals a real row.
@@ -36,24 +38,26 @@ CREATE OR REPLACE MACRO sdka(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9,
     numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL
+    max_share := NULL, drop := NULL, key := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)), system.main.struct_pack(
+        drop := drop)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
             generator := generator, epochs := epochs, target_ratio := target_ratio,
-            dominant := dominant, numbers := numbers, beta_kind := beta_kind), true)
+            dominant := dominant, numbers := numbers, beta_kind := beta_kind),
+            key := __anon_choices_key('sdka', key)), true)
 )
 FROM __anon_release(
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
-    format, system.main.struct_pack(
+    format, system.main.struct_insert(system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         generator := generator, epochs := epochs, target_ratio := target_ratio,
         dominant := dominant, numbers := numbers, beta_kind := beta_kind),
+        key := __anon_choices_key('sdka', key)),
     __anon_hierarchy := hierarchy, __anon_from := '__anon_mixed');

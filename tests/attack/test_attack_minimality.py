@@ -384,6 +384,24 @@ def test_a_release_with_an_exchanged_value_is_not_the_one_that_is_made(con):
     assert fails(con, call).startswith("attack_minimality: the call must make the classes")
 
 
+def test_a_star_means_the_columns_that_it_means_in_the_release(con):
+    con.execute(
+        "CREATE TABLE raw AS SELECT i AS id, hash(i) % 40 AS age, i % 5 AS city, "
+        "hash(i, 1) % 4 AS ill, i % 3 AS other FROM range(150) r(i)"
+    )
+    call = "k := 5, l := 2, sensitive := 'ill', identifiers := 'id', keep := 'other'"
+    con.execute(f"CREATE TABLE released AS FROM rayden('raw', qids := '*', {call})")
+    attack = "FROM attack_minimality('raw', 'released', method := 'rayden', runs := 40"
+    found = con.execute(f"{attack}, qids := '*', {call})").fetchall()
+    assert found == con.execute(f"{attack}, qids := ['age', 'city'], {call})").fetchall()
+    call = "k := 5, l := 2, qids := ['age', 'city'], drop := 'id'"
+    con.execute(f"CREATE OR REPLACE TABLE released AS FROM rayden('raw', sensitive := '*', {call})")
+    found = con.execute(f"{attack}, sensitive := '*', {call})").fetchall()
+    assert [row[0] for row in found] == ["ill", "other"]
+    named = con.execute(f"{attack}, sensitive := ['ill', 'other'], {call})").fetchall()
+    assert found == named
+
+
 def test_hostile_names(con):
     name, other = "a \"' ; drop", 's)(":=$1'
     quoted, sensitive = ('"' + each.replace('"', '""') + '"' for each in (name, other))

@@ -106,3 +106,89 @@ def test_a_recipe_holds_no_secret(con, tmp_path, monkeypatch):
     said = refused("release", recipe, tmp_path / "safe.parquet")
     assert "key in [release] must be env:" in said
     assert KEY not in said
+
+
+def test_the_statistics_are_those_of_the_release_with_the_key(con):
+    con.execute("CREATE TABLE p AS SELECT hash(i) % 60 AS age, i % 5 AS city FROM range(200) r(i)")
+    counts = {}
+    for key in ["NULL", *(f"'{KEY}{number}'" for number in range(6))]:
+        given = f"'p', k := 4, alpha := 1.0, qids := ['age', 'city'], key := {key}"
+        stats = f"SELECT detected, classes FROM mondrian_cof_stats({given})"
+        counts[key] = con.execute(stats).fetchone()
+        released = f"SELECT count(DISTINCT (age, city)) FROM mondrian_cof({given})"
+        assert con.execute(released).fetchone() == counts[key][1:]
+    assert len({classes for _, classes in counts.values()}) > 1
+    for name in ("rayden", "dop", "anonymize"):
+        for key in ("NULL", f"'{KEY}'"):
+            given = f"'p', k := 4, qids := ['age', 'city'], key := {key}"
+            (classes,) = con.execute(f"SELECT classes FROM {name}_stats({given})").fetchone()
+            released = f"SELECT count(DISTINCT (age, city)) FROM {name}({given})"
+            assert con.execute(released).fetchone() == (classes,)
+
+
+def test_synthetic_rows_depend_on_the_key(table):
+    def synthetic(key):
+        call = f"k := 4, qids := {QUASI!r}, sensitive := 'ill', drop := ['income', 'rid']"
+        given = f"'t', {call}, generator := 'bootstrap', target_ratio := 1, key := {key}"
+        (count,) = table.execute(f"SELECT synthetic_rows FROM sdka_stats({given})").fetchone()
+        rows = table.execute(f"FROM sdka({given})").fetchall()
+        assert len(rows) == 200 + count
+        return sorted(map(str, rows))
+
+    pytest.importorskip("sklearn")
+    first = synthetic(f"'{KEY}'")
+    assert synthetic("'env:ANON_KEY'") == first
+    assert synthetic(f"'{OTHER}'") != first
+    assert synthetic("NULL") != first
+
+
+def test_linked_tables_take_a_key(table, tmp_path):
+    person = "person (id INTEGER PRIMARY KEY, age INTEGER, city INTEGER, ill VARCHAR)"
+    people = "SELECT i, hash(i) % 60, i * 13 % 5, 'i' || hash(i, 1) % 4 FROM range(200) r(i)"
+    table.execute(f"CREATE TABLE {person}")
+    table.execute(f"INSERT INTO person {people}")
+    roles = {
+        "qids": "person.age,person.city",
+        "identifiers": "person.id",
+        "sensitive": "person.ill",
+    }
+    named = {role: columns.split(",") for role, columns in roles.items()}
+
+    def labels(name):
+        return sorted(table.execute(f"SELECT age, city, ill FROM {name}").fetchall())
+
+    def linked(key):
+        made = anon_sql.release_linked(
+            table, "person", into="safe", overwrite=True, k=4, key=key, **named
+        )
+        assert KEY not in json.dumps(made.manifest)
+        return labels("safe.person"), made.manifest["parameters"]["key"]
+
+    table.execute("CREATE SCHEMA safe")
+    first, written = linked("env:ANON_KEY")
+    assert written == "env:ANON_KEY"
+    assert linked(KEY) == (first, "a secret")
+    assert linked(OTHER)[0] != first
+    assert linked(None)[0] != first
+    given = ", ".join(f"{role} := {columns!r}" for role, columns in named.items())
+    call = f"linked_plan('person', k := 4, {given}, key := '{KEY}')"
+    ((_, plan),) = table.execute(f"EXPLAIN FROM {call}").fetchall()
+    assert KEY not in plan
+    table.execute(f"CREATE TABLE plan AS FROM {call}")
+    assert labels("linked_table('person', 'plan')") == first
+    with pytest.raises(AnonError, match="at least 16 bytes") as short:
+        anon_sql.release_linked(table, "person", into="safe", overwrite=True, key="Zz9", **named)
+    assert "Zz9" not in str(short.value)
+    assert "at least 16 bytes" in fails(table, f"FROM linked_plan('person', {given}, key := 'Zz9')")
+    database = tmp_path / "raw.duckdb"
+    table.execute(f"ATTACH '{database}' AS file")
+    table.execute(f"CREATE TABLE file.{person}")
+    table.execute(f"INSERT INTO file.person {people}")
+    table.execute("DETACH file")
+    call = ["release", database, f"{tmp_path}/safe/", "--root", "person", "--k", "4"]
+    call += ["--quasi", roles["qids"], "--identifier", roles["identifiers"]]
+    call += ["--sensitive", roles["sensitive"]]
+    assert "others see a command line" in refused(*call, "--key", KEY)
+    run(*call, "--key", "env:ANON_KEY", "--manifest")
+    assert labels(f"'{tmp_path}/safe/person.parquet'") == first
+    run("verify", f"{tmp_path}/safe/", "--raw", database)

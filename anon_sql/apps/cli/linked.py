@@ -56,6 +56,7 @@ _TAKEN = (
     "format",
     "seed",
     "effort",
+    "key",
 )
 
 

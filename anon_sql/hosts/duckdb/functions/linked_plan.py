@@ -14,6 +14,7 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import first, one_array, one_list, plain
 from anon_sql.core.names import split
 from anon_sql.core.parameters import read
+from anon_sql.core.pseudonyms import key_of
 from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import registry
@@ -189,6 +190,7 @@ def _asked(
         int(settings["threads"]),
         settings["time_zone"],
         steps_of(_PLAN, call["steps"], schema, options.format),
+        None if options.key is None else key_of(_PLAN, options.key),
     )
 
 
