@@ -1,13 +1,16 @@
 """What the SQL functions answer, a line a call: ``python -m tests.answers [--write]``.
 
-A line has the call and a digest of the rows in their order, or the text of the error. The recorded
-lines, ``answers.txt``, are those of the last change that was meant to alter an answer. A change of
-the structure alone must leave them as they are: ``--write`` records them anew.
+A line has the call and a digest of the rows in their order, with a mark for each row, or the text of
+the error. The recorded lines, ``answers.txt``, are those of the last change that was meant to alter
+an answer. A change of the structure alone must leave them as they are: ``--write`` records them
+anew.
 """
 
 import hashlib
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -152,25 +155,49 @@ def _with_roles(name: str, option: str) -> str:
     return _joined(*given)
 
 
-def answers() -> Iterator[str]:
-    """Yield a line a call."""
+@dataclass(frozen=True)
+class Answer:
+    """What a call answered: a line for the record, and its rows, none for an error."""
+
+    call: str
+    rows: list[Any]
+    line: str
+
+    def differs_from(self, recorded: str) -> str:
+        """Return the call and the first row whose mark differs from the recorded one."""
+        marks, before = (line.rpartition(" ")[2] for line in (self.line, recorded))
+        pairs = enumerate(zip_longest(marks, before))
+        at = next((at for at, (one, other) in pairs if one != other), None)
+        if not self.rows or at is None or " rows " not in recorded:
+            return f"{self.line}\n  recorded: {recorded.rpartition(' -> ')[2]}"
+        row = self.rows[at] if at < len(self.rows) else f"missing, of {len(before):,} recorded"
+        return f"{self.call}\n  row {at}: {row}"
+
+
+def answers() -> Iterator[Answer]:
+    """Yield the answer to each call."""
     con = anon_sql.connect()
     con.execute(TABLES)
     datasets.adult(con, 2000, table=TABLE, roles=False)
     for name, form in (("people_released", "label"), ("people_typed", "typed")):
         con.execute(f"CREATE TABLE {name} AS FROM anonymize('people', {ROLES}, format := '{form}')")
     for call in dict.fromkeys(calls()):
-        yield f"{call} -> {answer(con, call)}"
+        yield answer(con, call)
 
 
-def answer(con: duckdb.DuckDBPyConnection, call: str) -> str:
-    """Return a digest of the rows of a call, or the text of its error."""
+def answer(con: duckdb.DuckDBPyConnection, call: str) -> Answer:
+    """Return a digest of the rows of a call and their marks, or the text of its error."""
     try:
-        rows = con.execute(call).fetchall()
+        rows = [_rounded(row) for row in con.execute(call).fetchall()]
     except duckdb.Error as error:
         text = " ".join(str(error).split("\n\n")[0].split()).rpartition("AnonError: ")[2]
-        return "error " + text.partition("Candidate")[0]
-    return f"{len(rows)} rows {hashlib.sha256(repr(_rounded(rows)).encode()).hexdigest()[:12]}"
+        return Answer(call, [], f"{call} -> error {text.partition('Candidate')[0]}")
+    marks = "".join(_digest(row)[0] for row in rows)
+    return Answer(call, rows, f"{call} -> {len(rows)} rows {_digest(rows)[:12]} {marks}".rstrip())
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()
 
 
 def _rounded(value: Any) -> Any:
@@ -185,7 +212,7 @@ def _rounded(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    found = list(answers())
+    found = [answer.line for answer in answers()]
     if "--write" in sys.argv:
         RECORD.write_text("\n".join([f"duckdb {duckdb.__version__}", *found]) + "\n", "utf-8")
     else:
