@@ -1,6 +1,7 @@
 """``dbt build`` of the example, and of models and tests that must fail, from a wheel."""
 
 import re
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -279,3 +280,78 @@ def test_a_release_by_a_recipe_is_judged(refused):
     assert said in refused.message["judged_red"]
     with anon_sql.connect(refused.database, read_only=True) as con, pytest.raises(duckdb.Error):
         con.sql("FROM judged_red")
+
+
+KEY = "0123456789 a secret key"
+KEYED = {  # name: the build before it, and the key
+    "first": ("without", KEY),
+    "again": ("without", KEY),
+    "other": ("without", "9876543210 another secret key"),
+    "lost": ("first", None),
+}
+
+
+@pytest.fixture(scope="module")
+def transparent(folder, environment):
+    """The example with a transparent model, built without a key, with one twice, and with another."""
+
+    def make(made):
+        added = Path(__file__).parent / "transparent"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.delenv("ANON_KEY", raising=False)
+            dbt_environment.build(environment, made / "without", added)
+            for name, (before, key) in KEYED.items():
+                shutil.copytree(made / before, made / name)
+                patch.delenv("ANON_KEY", raising=False)
+                if key is not None:
+                    patch.setenv("ANON_KEY", key)
+                select = ("--select", "adult_transparent")
+                dbt_environment.run_dbt(environment, made / name, "build", *select)
+
+    made = dbt_environment.made_once(folder / "dbt_transparent", make)
+    return {name: dbt_environment.built(made / name) for name in ("without", *KEYED)}
+
+
+def test_a_transparent_model_is_the_same_at_each_build_with_the_key(transparent):
+    made = {}
+    for name in ("first", "again", "other"):
+        assert transparent[name].status == {"adult_transparent": "success"}
+        with anon_sql.connect(transparent[name].database, read_only=True) as con:
+            made[name] = rows(con, "FROM adult_transparent")
+            held = (
+                "SELECT max_share('adult', 'adult_transparent') <= 0.5, count(*) = "
+                "(SELECT count(*) FROM adult) FROM adult_transparent"
+            )
+            assert con.execute(held).fetchall() == [(True, True)]
+            call = f"k := 5, l := 2, transparent := true, key := '{KEYED[name][1]}'"
+            assert made[name] == rows(con, f"FROM anonymize('adult', {call})")
+    assert made["first"] == made["again"] != made["other"]
+
+
+def test_without_its_key_the_transparent_model_alone_fails(transparent):
+    built = transparent["without"]
+    assert built.status.pop("adult_transparent") == "error"
+    assert set(built.status.values()) == {"success", "pass"}
+    said = built.message["adult_transparent"]
+    assert "the environment variable that key names must be set, got none; pass key := " in said
+    assert "executing the UDF" not in said
+    with duckdb.connect(built.database, read_only=True) as con:
+        made = con.execute("SELECT table_name FROM duckdb_tables()").fetchall()
+    assert ("adult_released",) in made
+    assert ("adult_transparent",) not in made
+
+
+def test_a_build_without_the_key_leaves_the_table_as_it_was(transparent):
+    assert transparent["lost"].status == {"adult_transparent": "error"}
+    found = []
+    for name in ("first", "lost"):
+        with anon_sql.connect(transparent[name].database, read_only=True) as con:
+            found.append(rows(con, "FROM adult_transparent"))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_no_file_of_the_project_holds_the_key(transparent, name):
+    files = [path for path in transparent[name].folder.rglob("*") if path.is_file()]
+    assert any(path.name == "adult_transparent.sql" for path in files)
+    assert not [path for path in files if b"secret key" in path.read_bytes()]
