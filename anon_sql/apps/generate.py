@@ -6,7 +6,7 @@ In sql/ a public file keeps its description, Returns, Errors, Example and body. 
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
 body. A signature keeps its order, since DuckDB takes arguments by position too; what is new is
 appended. The dbt macro write_manifest gets the arguments of anon_manifest. The page
-docs/look-up/reference.md and anon_sql/frames.py are written from the headers and the declaration.
+docs/look-up/reference.md and anon_sql/frames.pyi are written from the headers and the declaration.
 """
 
 import re
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anon_sql
-from anon_sql.apps.frames_face import WIDTH, face, filled
+from anon_sql.apps.frames_stub import WIDTH, filled, stub
 from anon_sql.core.parameters import Declaration, Secret, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
 from anon_sql.hosts.duckdb.sql_files import (
@@ -246,7 +246,7 @@ def files() -> dict[Path, str]:
     texts = {folder() / file.folder / f"{file.name}.sql": file.text for file in made}
     macro = Path(anon_sql.__file__).parent / "dbt" / "macros" / "write_manifest.sql"
     texts[macro] = with_arguments(macro.read_text(encoding="utf-8"))
-    texts[Path(anon_sql.__file__).parent / "frames.py"] = face(entries(made))
+    texts[Path(anon_sql.__file__).parent / "frames.pyi"] = stub(entries(made))
     return {**texts, folder().parent / "docs" / "look-up" / "reference.md": page(entries(made))}
 
 

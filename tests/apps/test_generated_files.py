@@ -139,7 +139,7 @@ def test_a_parameter_is_added_by_one_line(tmp_path):
     code, _, said = run("-m", "anon_sql.apps.generate", "--check")
     assert code == 1
     assert set(said.splitlines()) == {
-        f"{name} is stale: run ./generate" for name in ("datafly.sql", "frames.py", "reference.md")
+        f"{name} is stale: run ./generate" for name in ("datafly.sql", "frames.pyi", "reference.md")
     }
     assert run("-m", "anon_sql.apps.generate")[0] == 0
     made = (tmp_path / "sql" / "release" / "datafly.sql").read_text("utf-8")

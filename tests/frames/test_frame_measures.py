@@ -1,6 +1,11 @@
 """Measures, checks, attacks and suggestions of frames are those of SQL."""
 
+import ast
 import inspect
+import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -141,5 +146,39 @@ def test_every_function_has_the_parameters_of_sql():
         if entry.name in declared():
             for name, one in takes(entry.name).items():
                 assert name not in found or found[name].default == one.default
-    assert frames.anonymize.__annotations__["threads"] == int | None
+    hints = inspect.get_annotations(frames.anonymize, eval_str=True)
+    assert hints["threads"] == int | None
     assert "effort: 'fast'" in frames.anonymize.__doc__
+    assert pickle.loads(pickle.dumps(frames.anonymize)) is frames.anonymize
+
+
+def test_an_unknown_name_is_a_type_error_with_the_nearest_one():
+    with pytest.raises(TypeError, match=r"anonymize\(\) .*'sensitiv'; did you mean sensitive\?"):
+        frames.anonymize(None, sensitiv="ill")
+    with pytest.raises(TypeError, match=r"anonymize\(\) missing a required argument: 'data'"):
+        frames.anonymize(k=3)
+    with pytest.raises(AttributeError, match="no attribute 'anonymise'"):
+        frames.anonymise  # noqa: B018
+    assert {"anonymize", "gcp"} <= set(dir(frames))
+
+
+def test_type_checkers_see_every_function(tmp_path):
+    stub = ast.parse(Path(frames.__file__).with_suffix(".pyi").read_text("utf-8"))
+    shown = {node.name: node for node in stub.body if isinstance(node, ast.FunctionDef)}
+    assert set(shown) == set(frames.__all__)
+    for name, node in shown.items():
+        found = inspect.signature(getattr(frames, name)).parameters
+        assert [each.arg for each in (*node.args.args, *node.args.kwonlyargs)] == [*found]
+        assert ast.get_docstring(node) == inspect.getdoc(getattr(frames, name))
+    called = tmp_path / "called.py"
+    called.write_text(
+        "import anon_sql\nfrom anon_sql import frames\n\n"
+        "anon_sql.anonymize([], k=5, effort='fast')\n"
+        "frames.rayden([], k='five')\nframes.gcp([], [], kk=3)\n"
+    )
+    mypy = [sys.executable, "-m", "mypy", "--cache-dir", str(tmp_path / "cache"), str(called)]
+    said = subprocess.run(mypy, cwd=tmp_path, capture_output=True, text=True, check=False).stdout
+    assert "called.py:5" in said
+    assert 'has incompatible type "str"; expected "int"' in said
+    assert 'called.py:6: error: Unexpected keyword argument "kk" for "gcp"' in said
+    assert "Found 2 errors" in said

@@ -1,7 +1,14 @@
-"""Write anon_sql/frames.py, the typed functions for frames, from the declared parameters."""
+"""The signature and documentation of each function for frames, from its SQL function.
+
+The parameters are those in ``sql/`` and in the declarations, in the types and the words of Python.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
+from ast import literal_eval
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from inspect import Parameter
 from textwrap import wrap
 
 from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
@@ -23,44 +30,21 @@ from anon_sql.core.parameters import (
     takes,
 )
 from anon_sql.errors import PYTHON
-from anon_sql.hosts.duckdb.sql_files import TABLE, Entry, own_parameters
+from anon_sql.hosts.duckdb.sql_files import TABLE, Entry, own_parameters, read, sql_files
 from anon_sql.methods.method import release_methods
 
-TOPICS = (
+_TOPICS = (
     *("release", "method", "primitive", "measure", "privacy", "attack", "hierarchy", "role"),
     *("ledger", "series"),
 )
 _WITHOUT = ("gower", "anonymize_recipe")  # of two values of a row; of a file
-WIDTH = 100  # of generated files
 _WIDTH = 92  # of docstrings
-_HEAD = '''\
-"""Release and measure pandas, Polars and PyArrow tables, relations of DuckDB and files.
-
-Each function has the name and the parameters of the SQL function; docs/look-up/reference.md
-describes both, and so does ``anon-sql help NAME``.
-A release comes back in the kind of frame that was given, and so does what a measure returns as a
-table. A path gives a PyArrow table. A release of a relation has the rows of the SQL function on the
-table, in the same order. PyArrow, Polars and pandas hold values of some types in another type, for
-instance UUID as text; if such a column is kept, the order of rows, and the choice between rows
-with equal quasi-identifiers, can differ from SQL on the original table. Every function also takes
-
-threads: number of threads; None for those of the connection, or all cores without one.
-time_zone: of timestamps that are written without one; that of a connection comes before 'UTC'.
-connection: of DuckDB, whose settings, and whose relations as hierarchies, are used.
-
-This file is made from sql/ and the declared parameters by ./generate; edit those.
-"""
-
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
-
-from anon_sql.hosts.frames import call as _call
-
-Columns: TypeAlias = str | Sequence[str] | None
-Frame: TypeAlias = Any  # a pandas, Polars or PyArrow table, a relation of DuckDB, or a path
-Weights: TypeAlias = Mapping[str, float] | None
-'''
-_SETTINGS = ("threads: int | None = None", "time_zone: str = 'UTC'", "connection: Any = None")
+_PYTHON = {"NULL": "None", "true": "True", "false": "False"}
+_SETTINGS = (
+    ("threads", "int | None", None),
+    ("time_zone", "str", "UTC"),
+    ("connection", "Any", None),
+)
 _TYPES = {
     "qids": "Columns",
     "sensitive": "Columns",
@@ -72,71 +56,85 @@ _TYPES = {
 _NAMED = ("released", "hierarchy", "population", "like", "ledger", "state", "series")
 
 
-def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
-    """Return words, separated by commas, in lines; last: characters that follow the last one."""
-    words = list(words)
-    lines = [indent]
-    for at, word in enumerate(words):
-        piece = word + (", " if at < len(words) - 1 else "")
-        width = WIDTH - (last if at == len(words) - 1 else 0)
-        if len(lines[-1] + piece.rstrip()) > width and lines[-1] != indent:
-            lines.append(indent)
-        lines[-1] += piece
-    return "\n".join(line.rstrip() for line in lines)
+@dataclass(frozen=True)
+class FrameFunction:
+    """One function for frames.
+
+    kind: 'release', 'table' or 'value', the function of ``call`` that runs it. parameters: their
+    types are text. returns: the type of the result.
+    """
+
+    name: str
+    kind: str
+    parameters: tuple[Parameter, ...]
+    returns: str
+    documentation: str
 
 
-def face(entries: list[Entry]) -> str:
-    """Return anon_sql/frames.py; entries: every public function."""
-    found = [each for each in entries if each.folder in TOPICS and each.name not in _WITHOUT]
-    names = "\n".join(f'    "{name}",' for name in sorted(each.name for each in found))
-    functions = "".join(_function(each) for each in found)
-    return f"{_HEAD}\n__all__ = [\n{names}\n]\n{functions}"
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of all functions, sorted."""
+    return tuple(sorted(file.name for file in sql_files() if _takes_frames(file.folder, file.name)))
 
 
-def _function(entry: Entry) -> str:
-    """Return the text of one function."""
+def function_of_name(name: str) -> FrameFunction:
+    """Return the function of one of ``names``."""
+    (file,) = (each for each in sql_files() if each.name == name and each.public)
+    return frame_function(read(file))
+
+
+def frame_functions(entries: list[Entry]) -> Iterator[FrameFunction]:
+    """Yield the functions for frames among all public ones."""
+    yield from (frame_function(each) for each in entries if _takes_frames(each.folder, each.name))
+
+
+def _takes_frames(folder: str, name: str) -> bool:
+    return folder in _TOPICS and name not in _WITHOUT
+
+
+def frame_function(entry: Entry) -> FrameFunction:
+    """Return the function for frames of a public one."""
     known = takes(entry.name) if entry.name in declared() else {}
-    words, named = _words(entry, known)
-    at = next((place for place, word in enumerate(words) if not named[place]), len(words))
-    parts = [*words[:at], "*", *words[at:], *_SETTINGS]
     kind, returns = "table", "Frame"
     if entry.folder == "release" or entry.name == "generalize":
         kind = "release"
     elif not entry.is_table:
         kind, returns = "value", _scalar(entry)
-    listed = filled(parts, "    ", last=1)
-    return (
-        f"\n\ndef {entry.name}(\n{listed}\n) -> {returns}:\n{_docstring(entry, known)}"
-        f'    return _call.{kind}("{entry.name}", locals())\n'
-    )
+    parameters = (*_parameters(entry, known), *(_by_name(*each) for each in _SETTINGS))
+    return FrameFunction(entry.name, kind, parameters, returns, _documentation(entry, known))
+
+
+def _by_name(name: str, kind: str, default: object) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 def _left_out(name: str, entry: Entry) -> bool:
-    """Return whether a parameter of SQL is none of the frames' function."""
+    """Return whether a parameter of SQL is not one of Python."""
     if name in IN_SQL and entry.folder == "release":
         return False
     own = ("release", "primitive", "method")
     return name in (*WITHDRAWN, *IN_SQL) and entry.folder in own
 
 
-def _words(entry: Entry, known: Mapping[str, Declaration]) -> tuple[list[str], list[bool]]:
-    """Return the parameters as Python writes them, and which of them are passed by position too."""
-    words, by_position = [], []
+def _parameters(entry: Entry, known: Mapping[str, Declaration]) -> Iterator[Parameter]:
+    """Yield the parameters of SQL in the types of Python; later ones are passed by name."""
+    by_position, count = True, 0
     for written in entry.parameters:
         name, _, default = (part.strip() for part in written.partition(":="))
         name = name.strip('"')
         if _left_out(name, entry):
             continue
+        count += 1
+        by_position &= not default or (name in ("k", "state", "released") and count == 2)
+        place = Parameter.POSITIONAL_OR_KEYWORD if by_position else Parameter.KEYWORD_ONLY
         if not default:
-            words.append(f"{'data' if name == TABLE else name}: {_required(name)}")
-        else:
-            each = known.get(name)
-            value = _python(default) if each is None else repr(each.default)
-            kind = _kind(name, value) if each is None else _of(each.accepts, name, each.default)
-            words.append(f"{name}: {kind} = {value}")
-        second = name in ("k", "state", "released") and len(words) == 2
-        by_position.append(not default or second)
-    return words, by_position
+            called = "data" if name == TABLE else name
+            yield Parameter(called, place, annotation=_required(name))
+            continue
+        one = known.get(name)
+        value = literal_eval(_PYTHON.get(default, default)) if one is None else one.default
+        kind = _kind(name, value) if one is None else _of(one.accepts, name, one.default)
+        yield Parameter(name, place, default=value, annotation=kind)
 
 
 def _required(name: str) -> str:
@@ -146,21 +144,16 @@ def _required(name: str) -> str:
     return kinds.get(name, "str" if name == "name" else "Frame")
 
 
-def _python(default: str) -> str:
-    return {"NULL": "None", "true": "True", "false": "False"}.get(default, default)
-
-
-def _kind(name: str, default: str) -> str:
-    """Return the type of a parameter that nobody declares."""
+def _kind(name: str, default: object) -> str:
+    """Return the type of a parameter that is not declared."""
     if name in _TYPES:
         return _TYPES[name]
     if name in _NAMED:
         return "Frame"
-    if default == "None":
-        return "str | None"
-    if default.startswith("'"):
-        return "str"
-    return "float" if re.fullmatch(r"[\d.]+", default) else "Any"
+    if default is None or isinstance(default, str):
+        return "str" if isinstance(default, str) else "str | None"
+    is_number = isinstance(default, int | float) and not isinstance(default, bool)
+    return "float" if is_number else "Any"
 
 
 def _of(accepts: Option, name: str, default: object) -> str:
@@ -189,7 +182,7 @@ def _scalar(entry: Entry) -> str:
     return kinds.get(word[0], "Any") if word else "Any"
 
 
-def _docstring(entry: Entry, known: Mapping[str, Declaration]) -> str:
+def _documentation(entry: Entry, known: Mapping[str, Declaration]) -> str:
     """Return what the header says, in the words of Python."""
     own = own_parameters(entry.name) if entry.name in declared() else {}
     common = function_of(entry.name).of is None if own or known else False
@@ -213,9 +206,7 @@ def _docstring(entry: Entry, known: Mapping[str, Declaration]) -> str:
         lines += wrap(f"{called}: {_said(text)}", _WIDTH, subsequent_indent="    ")
     lines += wrap(f"Returns: {_said(entry.returns)}", _WIDTH, subsequent_indent="    ")
     lines += wrap(f"Errors: {_said(entry.errors)}", _WIDTH, subsequent_indent="    ")
-    text = "\n".join(f"    {line}".rstrip() for line in lines)
-    raw = "r" if "\\" in text else ""
-    return f'    {raw}"""{text.lstrip()}\n    """\n'
+    return "\n".join(lines)
 
 
 def _said(text: str) -> str:
