@@ -1541,12 +1541,11 @@ def anon_manifest(
     sensitive: Columns = None, identifiers: Columns = None, keep: Columns = None,
     hierarchy: Frame = None, suppressed: Literal['keep', 'drop'] = 'keep', unique_share: float = 0,
     beta: float | None = None, delta: float | None = None, purpose: Any = None,
-    recipient: Any = None, assumptions: Any = None, invariant: Any = None, previous: Frame = None,
-    previous_share: float = 0, counterfeits: Any = None,
-    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, series: Frame = None, key: Any = 'env:ANON_KEY',
-    unit: Literal['person', 'row'] = 'person', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    recipient: Any = None, assumptions: Any = None, previous: Frame = None,
+    previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, drop: Columns = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
     holds names of columns, parameters and measures, but no value, no minimum or maximum, no
@@ -1562,7 +1561,6 @@ def anon_manifest(
     purpose: purpose of the release, a text.
     recipient: recipient of the release, a text.
     assumptions: list of assumptions about what recipients know and may do; None for none.
-    invariant: withdrawn: using it raises an error that says why and what to do instead.
     Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the
         format), statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and
         the row hash), method, parameters, roles (names by role; columns in without_role are
@@ -1586,11 +1584,10 @@ def audit(
     hierarchy: Frame = None, entity: str | None = None,
     suppressed: Literal['keep', 'drop'] = 'keep', synthetic: int = 0, unique_share: float = 0,
     beta: float | None = None, delta: float | None = None, previous: Frame = None,
-    previous_share: float = 0, counterfeits: Any = None,
-    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, series: Frame = None, key: Any = 'env:ANON_KEY',
-    unit: Literal['person', 'row'] = 'person', threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, drop: Columns = None, series: Frame = None,
+    key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """Checks a release against its raw table, one row per property. passed is NULL if the property
     cannot be decided. 'rows': the release has as many rows as the raw table; NULL with
@@ -1693,7 +1690,6 @@ def audit(
     previous: names of 1 to 11 earlier releases of persons in the raw table; None for none.
     previous_share: largest allowed share of persons that 'intersection' finds, and of rows that
         'joined' or 'left' does, 0…1.
-    counterfeits: withdrawn: using it raises an error that says why and what to do instead.
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None means not measured.

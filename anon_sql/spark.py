@@ -10,7 +10,7 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
-from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import Declaration, takes
 from anon_sql.errors import PYTHON
 from anon_sql.hosts.spark.measures import gcp, k_anonymity, utility
@@ -46,7 +46,7 @@ def __getattr__(name: str) -> Any:
     if name not in in_regions():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = partial(_method, name)
-    known = {each: one for each, one in takes(name).items() if each not in (*WITHDRAWN, *IN_SQL)}
+    known = {each: one for each, one in takes(name).items() if each not in IN_SQL}
     said = "\n".join(f"{each}: {one.spelled(PYTHON)}" for each, one in known.items())
     found.__doc__ = f"{_method.__doc__}\n{said}\n"
     found.__signature__ = _signature(known)  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.audit.parameters import LEVELS, NAME, SIZE, Audit
-from anon_sql.core.common_parameters import PERSON, refuse_withdrawn
+from anon_sql.core.common_parameters import PERSON
 from anon_sql.core.labels.reading import Bools, Coverage, Ints
 from anon_sql.core.parameters import read
 from anon_sql.core.printing import printed
@@ -80,7 +80,6 @@ def audit_request(
     release = {fold(name): kind for name, kind in released.items()}
     require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(released))
-    refuse_withdrawn(NAME, {"counterfeits": options.get("counterfeits")})
     size: Any = read(SIZE, NAME, options)
     models = [model(**vars(read(group, NAME, options))) for model, group in LEVELS.items()]
     own = read(Audit, NAME, options)

@@ -109,9 +109,6 @@ class Audit:
         relation=True,
     )
     key: Any = param("env:ANON_KEY", Secret(), "secret key of the series, as in anon_pseudonym")
-    counterfeits: Any = param(
-        None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
-    )
     unit: str = unit_of_protection()
 
 
@@ -131,9 +128,6 @@ class Manifest:
     recipient: Any = param(None, Anything(), "recipient of the release, a text")
     assumptions: Any = param(
         None, Anything(), "list of assumptions about what recipients know and may do", null="none"
-    )
-    invariant: Any = param(
-        None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
     )
 
 

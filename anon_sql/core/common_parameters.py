@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.core.parameters import (
-    Anything,
     Choice,
     Columns,
     ColumnWeights,
@@ -163,17 +162,6 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Withdrawn:
-    """Parameters that say why they are withdrawn."""
-
-    previous: Any = param(
-        None, Anything(), "withdrawn: using it raises an error that says why and what to do instead"
-    )
-    invariant: Any = param(None, Anything(), "withdrawn, like previous")
-    counterfeits: Any = param(None, Anything(), "withdrawn, like previous")
-
-
-@dataclass(frozen=True)
 class InSeries:
     """The series that a release belongs to."""
 
@@ -270,22 +258,4 @@ def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArra
     return np.array([weights.get(name, 1.0) for name in names])
 
 
-WITHDRAWN = ("invariant", "previous", "counterfeits")
 IN_SQL = ("series",)  # parameters of releases that other hosts do not have
-
-
-def refuse_withdrawn(function: str, arguments: Mapping[str, Any]) -> None:
-    """Raise AnonError if a withdrawn parameter is given; NULL, false and 0 ask for nothing.
-
-    arguments: parameters by name.
-    """
-    wanted = [name for name in WITHDRAWN if arguments.get(name) not in (None, False)]
-    if wanted:
-        raise AnonError(
-            function,
-            "invariant, previous and counterfeits of release functions are withdrawn, because "
-            "releases made with them disclose sensitive values together",
-            " and ".join(wanted),
-            "release a series (series_next, anonymize with series), or new persons only, whom "
-            "ledger_new selects (anon-sql help releasing-again)",
-        )

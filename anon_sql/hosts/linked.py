@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
-from anon_sql.core.common_parameters import refuse_withdrawn
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
 from anon_sql.core.pseudonyms import key_of, reference
@@ -244,7 +243,6 @@ def _require_names(con: object, root: object) -> None:
 
 def _refuse(others: Mapping[str, Any]) -> None:
     """Raise AnonError for parameters that linked tables do not take."""
-    refuse_withdrawn(NAME, others)
     for name in others:
         if name in _REFUSED:
             rule = Parameter(name) + " does not apply to linked tables yet"

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from anon_sql.core.common_parameters import IN_SQL, PERSON, ROW, UNIT, WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL, PERSON, ROW, UNIT
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.pseudonyms import named_key
@@ -35,7 +35,7 @@ ACCEPTABLE = (
 )
 _OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
 NO_SECRET = "a recipe holds no secret"
-_WITHOUT = {"tbl", "hierarchy", "like", *WITHDRAWN, *IN_SQL}
+_WITHOUT = {"tbl", "hierarchy", "like", *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),

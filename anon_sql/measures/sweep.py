@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.core import stopping
-from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN, refuse_withdrawn
+from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import Whole, kind, parameters_of, read, takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress, Workers
@@ -110,9 +110,8 @@ def _options(function: str, method: Method, chosen: Any) -> Any:
     if chosen is not None and not isinstance(chosen, dict):
         rule = Parameter("options") + f" of {method.name} must be a struct"
         raise AnonError(function, rule, kind(chosen))
-    refuse_withdrawn(function, chosen or {})
     own = parameters_of(method.takes)
-    known = [name for name in own if name not in (*WITHDRAWN, *IN_SQL)]
+    known = [name for name in own if name not in IN_SQL]
     for name in chosen or {}:
         if name not in own:
             hint = did_you_mean(name, known) if known else f"{method.name} has none of its own"

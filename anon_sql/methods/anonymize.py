@@ -28,7 +28,6 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
-from anon_sql.core.common_parameters import Withdrawn
 from anon_sql.core.parameters import Choice, Number, OrNull, Positive, Whole, param
 from anon_sql.core.running import Workers, silent
 from anon_sql.core.table import QuasiTable
@@ -49,7 +48,7 @@ Again = Callable[[QuasiTable, Call[Any], Order | None], tuple[Classes, Order]]
 
 
 @dataclass(frozen=True)
-class Anonymize(Withdrawn):
+class Anonymize:
     """The parameters of ``anonymize``."""
 
     effort: str = param(

@@ -19,7 +19,6 @@ from anon_sql.core.common_parameters import (
     Seed,
     Transparent,
     read_weights,
-    refuse_withdrawn,
 )
 from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
 from anon_sql.core.parameters import (
@@ -168,7 +167,6 @@ def checked(
     identifiers. key_of: returns the key that the argument of ``key`` stands for, of the function
     and the argument.
     """
-    refuse_withdrawn(function, call_arguments)
     if call_arguments.get("series") is not None:  # SQL reads it, and passes nothing of it on
         rule = Parameter("series") + " is a parameter of the SQL function alone"
         raise AnonError(function, rule, "another call", "call it in SQL, or leave it out")

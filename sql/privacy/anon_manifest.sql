@@ -11,7 +11,6 @@
 -- purpose: purpose of the release, a text.
 -- recipient: recipient of the release, a text.
 -- assumptions: list of assumptions about what recipients know and may do; NULL for none.
--- invariant: withdrawn: using it raises an error that says why and what to do instead.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
 --   statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and the row hash),
 --   method, parameters, roles (names by role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
@@ -29,9 +28,8 @@ CREATE OR REPLACE MACRO anon_manifest(
     entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
-    invariant := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY',
-    unit := 'person'
+    previous := NULL, previous_share := 0, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
+    series := NULL, key := 'env:ANON_KEY', unit := 'person'
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -53,10 +51,8 @@ __anon_audited AS MATERIALIZED (
         sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
-        previous := previous, previous_share := previous_share,
-        counterfeits := if(invariant, 1, counterfeits),
-        beta_kind := beta_kind, max_share := max_share, drop := drop, series := series, key := key,
-        unit := unit
+        previous := previous, previous_share := previous_share, beta_kind := beta_kind,
+        max_share := max_share, drop := drop, series := series, key := key, unit := unit
     )
 ),
 __anon_measured_once AS MATERIALIZED (

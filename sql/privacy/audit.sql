@@ -104,7 +104,6 @@
 -- previous: names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
 -- previous_share: largest allowed share of persons that 'intersection' finds, and of rows that
 --   'joined' or 'left' does, 0…1.
--- counterfeits: withdrawn: using it raises an error that says why and what to do instead.
 -- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
 -- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as
 --   one value; NULL means not measured.
@@ -126,9 +125,8 @@ CREATE OR REPLACE MACRO audit(
     raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
-    delta := NULL, previous := NULL, previous_share := 0, counterfeits := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY',
-    unit := 'person'
+    delta := NULL, previous := NULL, previous_share := 0, beta_kind := 'enhanced',
+    max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person'
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases and a series the others cost nothing.
 WITH
@@ -149,8 +147,8 @@ FROM __anon_audited(
     raw, released, k, system.main.struct_pack(
         l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,
         synthetic := synthetic, unique_share := unique_share, beta := beta, delta := delta,
-        previous := previous, previous_share := previous_share, counterfeits := counterfeits,
-        beta_kind := beta_kind, max_share := max_share, unit := unit),
+        previous := previous, previous_share := previous_share, beta_kind := beta_kind,
+        max_share := max_share, unit := unit),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
         drop := drop, drops := __anon_entity_of(entity), whole := true)),

@@ -19,9 +19,6 @@
 --   leaves below them.
 -- suppression_limit: largest share of rows to suppress, 0…1, where that lowers the loss of all rows
 --   (a suppressed row loses 1); anonymize_stats shows what it saved; NULL for none.
--- previous: withdrawn: using it raises an error that says why and what to do instead.
--- invariant: withdrawn, like previous.
--- counterfeits: withdrawn, like previous.
 -- series: state of a series that series_next has made of this table; the release then consists of
 --   its cohorts, the rows of former members included; without a key, that of the series is
 --   'env:ANON_KEY'; NULL for none.
@@ -40,10 +37,9 @@ CREATE OR REPLACE MACRO anonymize(
     tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
-    delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, previous := NULL,
-    invariant := NULL, counterfeits := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, series := NULL, key := NULL, steps := NULL, transparent := false,
-    transparent_by := 'groups'
+    delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL,
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := NULL,
+    steps := NULL, transparent := false, transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -53,7 +49,6 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
-        weights := weights, suppression_limit := suppression_limit, previous := previous,
-        invariant := invariant, counterfeits := counterfeits, beta_kind := beta_kind,
+        weights := weights, suppression_limit := suppression_limit, beta_kind := beta_kind,
         steps := steps, transparent := transparent, transparent_by := transparent_by),
     hierarchy, entity, series, key);

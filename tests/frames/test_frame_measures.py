@@ -140,8 +140,7 @@ def test_every_function_has_the_parameters_of_sql():
         found = inspect.signature(getattr(frames, entry.name)).parameters
         assert not any(one.kind is inspect.Parameter.VAR_KEYWORD for one in found.values())
         names = {"data" if name == "tbl" else name.strip('"') for name in entry.names}
-        withdrawn = {"previous", "invariant", "counterfeits"}
-        assert {*found} - own in (names, names - withdrawn), entry.name
+        assert {*found} - own == names, entry.name
         assert own <= {*found}
         if entry.name in declared():
             for name, one in takes(entry.name).items():

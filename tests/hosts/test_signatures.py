@@ -3,14 +3,12 @@
 import inspect
 
 from anon_sql import spark
-from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import takes
-
-NOT_HERE = (*WITHDRAWN, *IN_SQL)
 
 
 def test_a_method_of_spark_has_its_parameters_and_their_sentences():
-    known = {name: each for name, each in takes("rayden").items() if name not in NOT_HERE}
+    known = {name: each for name, each in takes("rayden").items() if name not in IN_SQL}
     found = inspect.signature(spark.rayden).parameters
     assert list(found)[:3] == ["df", "k", "region_rows"]
     assert {*found} == {"df", "region_rows", *known}

@@ -69,8 +69,6 @@ PreviousShare = Annotated[
         rich_help_panel=_SERIES,
     ),
 ]
-Invariant = Annotated[bool, typer.Option("--invariant", help="Withdrawn.", hidden=True)]
-Counterfeits = Annotated[bool, typer.Option("--counterfeits", help="Withdrawn.", hidden=True)]
 Ledger = Annotated[
     Path | None,
     typer.Option(

@@ -15,7 +15,7 @@ import typer
 
 from anon_sql.apps import manifest
 from anon_sql.apps.cli import console
-from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import (
     Choice,
     Columns,
@@ -40,7 +40,7 @@ def of_releases() -> dict[str, Declaration]:
     found: dict[str, Declaration] = {}
     for name in ("anonymize", *release_methods()):
         found = {**takes(name), **found}
-    return {name: known for name, known in found.items() if name not in (*WITHDRAWN, *IN_SQL)}
+    return {name: known for name, known in found.items() if name not in IN_SQL}
 
 
 def of_manifests() -> dict[str, Declaration]:

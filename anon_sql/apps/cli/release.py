@@ -46,7 +46,7 @@ from anon_sql.apps.cli.progress import Progress, showing
 from anon_sql.apps.cli.series import entering, released_in, say_series, state_of
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.core.common_parameters import PERSON, UNIT, refuse_withdrawn
+from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import linked_recipes
@@ -85,8 +85,6 @@ def release(
     unit: arguments.UnitOfProtection = arguments.Unit.PERSON,
     previous: arguments.Previous = [],  # noqa: B006
     previous_share: arguments.PreviousShare = 0,
-    invariant: arguments.Invariant = False,
-    counterfeits: arguments.Counterfeits = False,
     ledger: arguments.Ledger = None,
     ledger_key: arguments.LedgerKey = "env:ANON_KEY",
     series: arguments.Series = None,
@@ -180,7 +178,6 @@ def release(
             )
             single = {"memory_limit": memory_limit, "resume": resume}
             return _by_recipe(source, out, single, overwrite=overwrite, progress=progress)
-        refuse_withdrawn("release", {"invariant": invariant, "counterfeits": counterfeits})
         _require_options(
             root,
             parameters,

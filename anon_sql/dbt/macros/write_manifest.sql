@@ -8,9 +8,8 @@
     raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3, entity=none, seed=none,
     qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
     beta=none, delta=none, purpose=none, recipient=none, assumptions=none, previous=none,
-    previous_share=0, invariant=none, counterfeits=none, suppressed='keep', options=none,
-    beta_kind='enhanced', max_share=none, drop=none, series=none, key='env:ANON_KEY',
-    unit='person') %}
+    previous_share=0, suppressed='keep', options=none, beta_kind='enhanced', max_share=none,
+    drop=none, series=none, key='env:ANON_KEY', unit='person') %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   {%- set files = [previous] if previous is string else previous or [] -%}
@@ -19,9 +18,8 @@
     'seed': seed, 'qids': qids, 'sensitive': sensitive, 'identifiers': identifiers, 'keep': keep,
     'unique_share': unique_share, 'beta': beta, 'delta': delta, 'purpose': purpose,
     'recipient': recipient, 'assumptions': assumptions, 'previous_share': previous_share,
-    'invariant': invariant, 'counterfeits': counterfeits, 'suppressed': suppressed,
-    'options': options, 'beta_kind': beta_kind, 'max_share': max_share, 'drop': drop, 'key': key,
-    'unit': unit
+    'suppressed': suppressed, 'options': options, 'beta_kind': beta_kind, 'max_share': max_share,
+    'drop': drop, 'key': key, 'unit': unit
   } -%}
   copy (
     select

@@ -11,7 +11,7 @@ from functools import cache
 from inspect import Parameter
 from textwrap import wrap
 
-from anon_sql.core.common_parameters import IN_SQL, WITHDRAWN
+from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import (
     Choice,
     Columns,
@@ -113,7 +113,7 @@ def _left_out(name: str, entry: Entry) -> bool:
     if name in IN_SQL and entry.folder == "release":
         return False
     own = ("release", "primitive", "method")
-    return name in (*WITHDRAWN, *IN_SQL) and entry.folder in own
+    return name in IN_SQL and entry.folder in own
 
 
 def _parameters(entry: Entry, known: Mapping[str, Declaration]) -> Iterator[Parameter]:
@@ -189,7 +189,7 @@ def _documentation(entry: Entry, known: Mapping[str, Declaration]) -> str:
     lines = wrap(_said(entry.description), _WIDTH)
     lines.append("")
     if entry.name in release_methods() and common:
-        shared = [name for name in known if name not in own and name not in (*WITHDRAWN, *IN_SQL)]
+        shared = [name for name in known if name not in own and name not in IN_SQL]
         lines += wrap(f"As in every release: {', '.join(['data', *shared])}.", _WIDTH)
     elif entry.note:
         lines += wrap(_said(entry.note), _WIDTH)
