@@ -88,7 +88,7 @@ __all__ = [
 
 
 def anonymize(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -107,7 +107,7 @@ def anonymize(
     suppression_limit allows it. With format='mean' or 'median' the loss is the sum of squared
     distances from the class means, over standardized columns (microaggregation).
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
@@ -142,7 +142,7 @@ def anonymize(
 
 
 def basic_mondrian(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -158,7 +158,7 @@ def basic_mondrian(
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -183,7 +183,7 @@ def basic_mondrian(
 
 
 def canon(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -201,7 +201,7 @@ def canon(
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -231,7 +231,7 @@ def canon(
 
 
 def datafly(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -246,7 +246,7 @@ def datafly(
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
     suppressed.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
@@ -271,7 +271,7 @@ def datafly(
 
 
 def dop(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -288,7 +288,7 @@ def dop(
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
@@ -323,7 +323,7 @@ def dop(
 
 
 def full_domain(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -339,7 +339,7 @@ def full_domain(
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
@@ -369,7 +369,7 @@ def full_domain(
 
 
 def k_member(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -385,7 +385,7 @@ def k_member(
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -412,7 +412,7 @@ def k_member(
 
 
 def mondrian(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -429,7 +429,7 @@ def mondrian(
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -459,7 +459,7 @@ def mondrian(
 
 
 def mondrian_cof(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -478,7 +478,7 @@ def mondrian_cof(
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
@@ -516,7 +516,7 @@ def mondrian_cof(
 
 
 def oka(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -532,7 +532,7 @@ def oka(
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -558,7 +558,7 @@ def oka(
 
 
 def rayden(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -578,7 +578,7 @@ def rayden(
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
@@ -617,7 +617,7 @@ def rayden(
 
 
 def sdka(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 2,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -634,7 +634,7 @@ def sdka(
     and l real sensitive values. The method is perturbative; sdka_stats reports the number of
     added rows.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
     beta_kind, delta, max_share, entity, seed.
     k: minimum number of rows in an equivalence class. Synthetic rows do not count.
     l: minimum diversity of each sensitive column in a class. Only real rows count, also for t,
@@ -669,7 +669,7 @@ def sdka(
 
 
 def top_down(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
@@ -684,7 +684,7 @@ def top_down(
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. At worst the time grows with the square of the number of classes.
 
-    As in every release: data, qids, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -722,7 +722,7 @@ def anon_methods(
 
 
 def compare(
-    data: Frame, *, methods: Any = None, ks: Any = (5, 10, 25, 50, 100), qids: Columns = None,
+    data: Frame, *, methods: Any = None, ks: Any = (5, 10, 25, 50, 100), quasi: Columns = None,
     sensitive: Columns = None, identifiers: Columns = None, keep: Columns = None,
     hierarchy: Frame = None, seed: int = 42, options: Any = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
@@ -738,7 +738,7 @@ def compare(
     data: the relation.
     methods: release methods to compare; None means all that fit the table and add no rows.
     ks: values of k to try.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     sensitive: columns whose values must not be disclosed; None means the columns declared in
         comments.
@@ -785,7 +785,7 @@ def compare(
 
 
 def lattice(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, suppressed: Literal['keep', 'drop'] = 'keep',
@@ -814,7 +814,7 @@ def lattice(
 
 def tradeoff(
     data: Frame, *, ks: Any = (2, 5, 10, 20, 50), ls: Any = (1, 2), method: Any = 'anonymize',
-    qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
+    quasi: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
     keep: Columns = None, hierarchy: Frame = None, seed: int = 42, entity: str | None = None,
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
@@ -831,7 +831,7 @@ def tradeoff(
     ls: values of l (distinct values of each sensitive column in a class) to try; an l above 1
         needs a sensitive column.
     method: release method.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     sensitive: columns whose values must not be disclosed; None means the columns declared in
         comments.
@@ -883,7 +883,7 @@ def tradeoff(
 
 
 def anonymize_stats(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
@@ -915,7 +915,7 @@ def anonymize_stats(
 
 
 def cof_score(
-    data: Frame, k: int = 5, *, qids: Columns = None, classes: str | None = 'class_id',
+    data: Frame, k: int = 5, *, quasi: Columns = None, classes: str | None = 'class_id',
     alpha: float = 2.0, variant: Literal['rayden', 'tang', 'pyod'] = 'rayden',
     hierarchy: Frame = None, threshold: float | None = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -925,7 +925,7 @@ def cof_score(
 
     data: the relation.
     k: minimum number of rows in an equivalence class. Here it is also the number of neighbours.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     classes: column of class ids; a row without one is in no class. Such a row has no score.
     alpha: a row is an outlier if its COF exceeds the mean of its class by more than alpha
@@ -964,7 +964,7 @@ def data_quality(
 
 
 def dop_stats(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
@@ -988,7 +988,7 @@ def dop_stats(
 
 
 def generalize(
-    data: Frame, k: int = 5, *, qids: Columns = None, classes: str | None = 'class_id',
+    data: Frame, k: int = 5, *, quasi: Columns = None, classes: str | None = 'class_id',
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
     l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
@@ -1001,7 +1001,7 @@ def generalize(
 
     data: the relation.
     k: minimum number of rows in an equivalence class.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     classes: column of class ids; a row without one is in no class.
     format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
@@ -1043,13 +1043,13 @@ def generalize(
 
 
 def gower_ranges(
-    data: Frame, *, qids: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    data: Frame, *, quasi: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Any:
     """The range of each numeric quasi-identifier, for gower().
 
     data: the relation.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     Returns: MAP(VARCHAR, DOUBLE) by column name: largest less smallest value (days for a date,
         microseconds for a time or timestamp), None for text.
@@ -1075,7 +1075,7 @@ def imbalance(
 
 
 def mondrian_cof_stats(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
     seed: int = 42, alpha: float = 2.0, partitioning: Literal['strict', 'relaxed'] = 'strict',
     repair: Literal['cap', 'merge'] = 'cap', unrecovered: Literal['return', 'suppress'] = 'return',
@@ -1099,7 +1099,7 @@ def mondrian_cof_stats(
 
 
 def mondrian_partition(
-    data: Frame, k: int = 5, *, qids: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None,
     partitioning: Literal['strict', 'relaxed'] = 'strict',
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -1108,7 +1108,7 @@ def mondrian_partition(
 
     data: the relation.
     k: minimum number of rows in an equivalence class.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     partitioning: 'strict' keeps equal values together; 'relaxed' makes classes of k to 2k - 1
         rows.
@@ -1122,7 +1122,7 @@ def mondrian_partition(
 
 
 def rayden_stats(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
     seed: int = 42, alpha: float = 2.0,
     vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
@@ -1148,7 +1148,7 @@ def rayden_stats(
 
 
 def sdka_stats(
-    data: Frame, k: int = 5, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 2,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, seed: int = 42, generator: Literal['ctgan', 'bootstrap'] = 'ctgan',
@@ -1176,7 +1176,7 @@ def sdka_stats(
 
 
 def vp_partition(
-    data: Frame, k: int = 5, *, qids: Columns = None,
+    data: Frame, k: int = 5, *, quasi: Columns = None,
     vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
     cut: Literal['balanced', 'median', 'aligned'] = 'balanced', tries: int = 8, seed: int = 42,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
@@ -1187,7 +1187,7 @@ def vp_partition(
 
     data: the relation.
     k: minimum number of rows in an equivalence class.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
     cut: where to cut: 'balanced', 'median' or 'aligned'.
@@ -1202,14 +1202,14 @@ def vp_partition(
 
 
 def attribute_loss(
-    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The information loss of each quasi-identifier: its mean NCP over all rows.
 
     raw: name of the raw table.
     released: name of its release, in any format.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per quasi-identifier, in the order declared: attribute, ncp (0…1, None for an
         empty raw table and for means and medians). The mean of ncp is the gcp of the table.
@@ -1219,7 +1219,7 @@ def attribute_loss(
 
 
 def cavg(
-    raw: Frame, released: Frame, *, k: int = 5, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, k: int = 5, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
     """The average size of an equivalence class as a multiple of k; the minimum is 1. Suppressed
@@ -1228,7 +1228,7 @@ def cavg(
     raw: name of the raw table.
     released: name of its release, in any format.
     k: the k of the release, by which cavg divides.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: DOUBLE; NULL if all rows are suppressed.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
@@ -1240,7 +1240,7 @@ def classification(
     raw: Frame, released: Frame, *, target: str | None = 'income',
     model: Literal['random_forest', 'knn', 'svm', 'naive_bayes'] = 'random_forest',
     positive: Any = None, held_out: float = 0.3, seed: int = 42,
-    baseline: Literal['raw', 'none'] = 'raw', qids: Columns = None, hierarchy: Frame = None,
+    baseline: Literal['raw', 'none'] = 'raw', quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The accuracy of a classifier trained on the raw table and of one trained on the release,
@@ -1255,7 +1255,7 @@ def classification(
     held_out: share of the rows held out for testing.
     seed: seed for the split and the model.
     baseline: 'raw' trains on the raw table too; 'none' skips it.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: one or two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP
         + FN)), trained, tested (rows). The same number of rows of each value of target is held
@@ -1267,7 +1267,7 @@ def classification(
 
 
 def dm(
-    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> int | None:
     """The discernibility metric: the sum of the squared sizes of the equivalence classes. A row
@@ -1276,7 +1276,7 @@ def dm(
 
     raw: name of the raw table.
     released: name of its release, in any format.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: BIGINT; the number of rows at best, its square at worst.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
@@ -1285,7 +1285,7 @@ def dm(
 
 
 def dm_star(
-    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> int | None:
     """The discernibility metric with the penalty of Bayardo and Agrawal (2005): a row counts the
@@ -1294,7 +1294,7 @@ def dm_star(
 
     raw: name of the raw table.
     released: name of its release, in any format.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: BIGINT; the number of rows at best, its square at worst.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
@@ -1303,7 +1303,7 @@ def dm_star(
 
 
 def equivalence_classes(
-    raw: Frame, released: Frame, *, qids: Columns = None, sensitive: Columns = None,
+    raw: Frame, released: Frame, *, quasi: Columns = None, sensitive: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
@@ -1311,7 +1311,7 @@ def equivalence_classes(
 
     raw: name of the raw table.
     released: name of its release, in any format.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     sensitive: sensitive column or list of columns, in addition to those declared.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per class: the quasi-identifiers as in the release, size (rows), ncp (mean
@@ -1324,7 +1324,7 @@ def equivalence_classes(
 
 
 def gcp(
-    raw: Frame, released: Frame, *, ncp: Literal['share', 'dop'] = 'share', qids: Columns = None,
+    raw: Frame, released: Frame, *, ncp: Literal['share', 'dop'] = 'share', quasi: Columns = None,
     hierarchy: Frame = None, weights: Weights = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
@@ -1337,7 +1337,7 @@ def gcp(
     raw: name of the raw table.
     released: name of its release, in any format.
     ncp: loss of text: 'share', or 'dop' for (values - 1) / (values in the raw table - 1).
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     weights: importance of each quasi-identifier in gcp, such as weights={'age': 2, 'city':
         0.5}; columns left out have weight 1.
@@ -1350,7 +1350,7 @@ def gcp(
 
 
 def iloss(
-    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
     """Information loss of Byun et al. (2007): the width of the labels, summed over all rows and
@@ -1361,7 +1361,7 @@ def iloss(
 
     raw: name of the raw table.
     released: name of its release, in any format.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: DOUBLE, 0 to rows * quasi-identifiers; None for a release with more rows than its
         raw table, in which added rows cannot be distinguished (use sdka_stats), and for one of
@@ -1386,7 +1386,7 @@ def paper_queries(
 
 def query_error(
     raw: Frame, released: Frame, queries: str | Sequence[str], *,
-    mode: Literal['estimate', 'literal'] = 'estimate', qids: Columns = None,
+    mode: Literal['estimate', 'literal'] = 'estimate', quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
@@ -1398,7 +1398,7 @@ def query_error(
     queries: a list of texts, each one SELECT of count(*), count, sum, avg, min or max FROM the
         raw table, named as in the call or `raw`, optionally with WHERE and GROUP BY.
     mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per query and group: query, group (a map, NULL without GROUP BY), actual,
         estimate, lower, upper (NULL if unknown, and in mode 'literal'), relative_error (|actual
@@ -1410,7 +1410,7 @@ def query_error(
 
 def query_workload(
     data: Frame, *, n: int = 1000, attributes: int = 2, selectivity: float = 0.05, seed: int = 42,
-    qids: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    quasi: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """Random range and set queries, each of which matches about the given share of the rows of a
@@ -1421,7 +1421,7 @@ def query_workload(
     attributes: number of quasi-identifiers in each query.
     selectivity: target share of matching rows, above 0 and at most 1.
     seed: seed for random choices.
-    qids: the quasi-identifiers; None means the columns declared in comments.
+    quasi: the quasi-identifiers; None means the columns declared in comments.
     Returns: n rows: query (a count over `raw`, for query_error), selectivity (the actual share
         of matching rows).
     Errors: no quasi-identifier, more attributes than quasi-identifiers, an empty table.
@@ -1430,7 +1430,7 @@ def query_workload(
 
 def rewrite_query(
     sql: str, raw: Frame, released: Frame, *, mode: Literal['estimate', 'literal'] = 'estimate',
-    qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    quasi: Columns = None, hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> str:
     """The SQL that query_error runs for a query, as text.
@@ -1439,7 +1439,7 @@ def rewrite_query(
     raw: name of the raw table.
     released: name of its release.
     mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: VARCHAR, one statement with the result of query_error for the query.
     Errors: a query that query_error refuses.
@@ -1447,7 +1447,7 @@ def rewrite_query(
 
 
 def suppression_rate(
-    raw: Frame, released: Frame, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
     """The share of the raw table's rows that are suppressed: shown as * in every quasi-identifier,
@@ -1455,7 +1455,7 @@ def suppression_rate(
 
     raw: name of the raw table.
     released: name of its release, in any format.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: DOUBLE, 0…1; None for an empty raw table.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
@@ -1464,7 +1464,7 @@ def suppression_rate(
 
 
 def utility(
-    raw: Frame, released: Frame, *, k: int = 5, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame, *, k: int = 5, quasi: Columns = None, hierarchy: Frame = None,
     weights: Weights = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
@@ -1473,7 +1473,7 @@ def utility(
     raw: name of the raw table.
     released: name of its release, in any format.
     k: the k of the release, by which cavg divides.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     weights: importance of each quasi-identifier in gcp, such as weights={'age': 2, 'city':
         0.5}; columns left out have weight 1.
@@ -1487,7 +1487,7 @@ def utility(
 
 
 def value_loss(
-    raw: Frame, released: Frame, *, id: str | None = None, qids: Columns = None,
+    raw: Frame, released: Frame, *, id: str | None = None, quasi: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release with format='mean' or 'median' loses: for each column of numbers, dates or
@@ -1501,7 +1501,7 @@ def value_loss(
         with its own replacement; None for none: sse_sst is then computed from the means alone,
         and is None for medians, for columns with NULLs or suppressed rows, and for anything
         else that is not a mean; il1s is NULL.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     Returns: a row per quasi-identifier of numbers, dates or times, in the order declared:
         attribute, sse_sst (0…1 for means; medians can exceed 1; None for a constant column),
         il1s (in units of sqrt(2) standard deviations). A suppressed value counts as replaced by
@@ -1513,7 +1513,7 @@ def value_loss(
 
 def workload_error(
     raw: Frame, released: Frame, queries: str | Sequence[str], *,
-    mode: Literal['estimate', 'literal'] = 'estimate', qids: Columns = None,
+    mode: Literal['estimate', 'literal'] = 'estimate', quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
@@ -1523,7 +1523,7 @@ def workload_error(
     released: name of its release, in label or typed format.
     queries: a list as in query_error, for example a variable that holds a query_workload.
     mode: 'estimate', or 'literal', which runs the query unchanged on the minimum of each label.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: one row: answers (rows of query_error), mean, median, percentile_90 of
         relative_error (if actual is not 0), coverage (share of answers with lower <= actual <=
@@ -1537,7 +1537,7 @@ def anon_manifest(
     raw: Frame, released: Frame, *, method: Any = None, k: int | None = None,
     l: float | None = None, t: float | None = None,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
-    entity: str | None = None, seed: Any = None, options: Any = None, qids: Columns = None,
+    entity: str | None = None, seed: Any = None, options: Any = None, quasi: Columns = None,
     sensitive: Columns = None, identifiers: Columns = None, keep: Columns = None,
     hierarchy: Frame = None, suppressed: Literal['keep', 'drop'] = 'keep', unique_share: float = 0,
     beta: float | None = None, delta: float | None = None, purpose: Any = None,
@@ -1578,7 +1578,7 @@ def anon_manifest(
 
 def audit(
     raw: Frame, released: Frame, *, k: int | None = None, l: float | None = None,
-    t: float | None = None, qids: Columns = None, sensitive: Columns = None,
+    t: float | None = None, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
     hierarchy: Frame = None, entity: str | None = None,
@@ -1663,7 +1663,7 @@ def audit(
     l: minimum diversity of each sensitive column in a class; None means not measured.
     t: largest allowed distance of a sensitive column's distribution in a class from that in the
         table, 0…1; None means not measured.
-    qids: quasi-identifiers, the columns that were generalized; None means the columns declared
+    quasi: quasi-identifiers, the columns that were generalized; None means the columns declared
         in comments on the raw table.
     sensitive: columns whose values must not be disclosed; None means the columns declared in
         comments on the raw table.
@@ -1711,7 +1711,7 @@ def audit(
 
 
 def beta_likeness(
-    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, quasi: Columns = None,
     hierarchy: Frame = None, kind: str = 'enhanced', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
@@ -1727,7 +1727,7 @@ def beta_likeness(
         the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
-    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     kind: 'enhanced', or 'basic' without the limit -ln p.
     Returns: DOUBLE, 0 and above; infinity where a gain is above -ln p and kind is 'enhanced';
@@ -1739,7 +1739,7 @@ def beta_likeness(
 
 
 def delta_disclosure(
-    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> float | None:
@@ -1755,7 +1755,7 @@ def delta_disclosure(
         the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
-    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: DOUBLE, 0 and above; infinity where a class lacks a value; None for an empty
         release.
@@ -1765,7 +1765,7 @@ def delta_disclosure(
 
 
 def k_anonymity(
-    raw: Frame, released: Frame = None, *, qids: Columns = None, hierarchy: Frame = None,
+    raw: Frame, released: Frame = None, *, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> int | None:
     """The k of a release: the number of rows in its smallest equivalence class, where a class is
@@ -1775,7 +1775,7 @@ def k_anonymity(
     raw: name of the raw table.
     released: name of its release, in any format. Without it, the first table is measured as it
         is: its cells are values, not labels.
-    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: BIGINT, in rows; None for an empty release.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
@@ -1785,7 +1785,7 @@ def k_anonymity(
 
 def l_diversity(
     raw: Frame, released: Frame = None, *, sensitive: Columns = None, kind: str = 'distinct',
-    c: float = 3, qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    c: float = 3, quasi: Columns = None, hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
     """The l of a release: the diversity of the sensitive values in the least diverse class
@@ -1802,7 +1802,7 @@ def l_diversity(
         is measured by itself, and the worst is returned.
     kind: 'distinct', 'entropy' or 'recursive'.
     c: the constant of 'recursive'.
-    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: DOUBLE; a whole number except for 'entropy'; None for an empty release.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
@@ -1811,7 +1811,7 @@ def l_diversity(
 
 
 def max_share(
-    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> float | None:
@@ -1825,7 +1825,7 @@ def max_share(
         the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
-    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: DOUBLE, above 0 and at most 1; None for an empty release.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
@@ -1835,7 +1835,7 @@ def max_share(
 
 def risk(
     raw: Frame, released: Frame = None, *, population: Frame = None, threshold: float = 0.2,
-    qids: Columns = None, hierarchy: Frame = None, sampling_fraction: float | None = None,
+    quasi: Columns = None, hierarchy: Frame = None, sampling_fraction: float | None = None,
     population_size: int | None = None, weights: str | None = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1860,7 +1860,7 @@ def risk(
     population: table of all persons who could be in the raw table, including those who are,
         with the same quasi-identifiers. Its distinct rows are compared with all classes.
     threshold: a row is at risk if its risk exceeds this, 0…1.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at
         most 1.
@@ -1883,7 +1883,7 @@ def risk(
 
 
 def t_closeness(
-    raw: Frame, released: Frame = None, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame = None, *, sensitive: Columns = None, quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> float | None:
@@ -1900,7 +1900,7 @@ def t_closeness(
         the first table is measured as it is: its cells are values, not labels.
     sensitive: sensitive column or list of columns, in addition to those declared. The worst of
         several columns is returned.
-    qids: quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: the hierarchy table that the release was made with, which may have sensitive
         columns too; None for none.
     Returns: DOUBLE, 0…1; None for an empty release.
@@ -1912,7 +1912,7 @@ def t_closeness(
 
 def attack_background(
     raw: Frame, released: Frame, *, sensitive: Columns = None, known: int = 2,
-    sample: int | None = 50000, seed: int = 42, qids: Columns = None, hierarchy: Frame = None,
+    sample: int | None = 50000, seed: int = 42, quasi: Columns = None, hierarchy: Frame = None,
     mode: Literal['matching', 'majority'] = 'matching', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1929,7 +1929,7 @@ def attack_background(
     known: number of a person's quasi-identifiers that the attacker knows, from 0 to all.
     sample: maximum number of persons attacked, drawn at random by seed; None means all.
     seed: seed for random choices.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     mode: 'matching', or 'majority' for an attacker who knows which class each released row is
         in and guesses the most frequent value of that class, as the program of the paper's
@@ -1946,7 +1946,7 @@ def attack_background(
 
 
 def attack_downcoding(
-    raw: Frame, released: Frame, *, id: str | None = None, qids: Columns = None,
+    raw: Frame, released: Frame, *, id: str | None = None, quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
@@ -1961,7 +1961,7 @@ def attack_downcoding(
     released: name of its release, with labels or typed values.
     id: kept column that identifies the rows of both relations, by which guesses are compared
         with the raw table; None for none: only rows and exact are counted.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per quasi-identifier of numbers, dates or times, or with a hierarchy:
         attribute, rows (with a label of the column), exact (rows whose label is a single value)
@@ -1981,7 +1981,7 @@ def attack_downcoding(
 
 
 def attack_homogeneity(
-    raw: Frame, released: Frame, *, sensitive: Columns = None, qids: Columns = None,
+    raw: Frame, released: Frame, *, sensitive: Columns = None, quasi: Columns = None,
     hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
@@ -1994,7 +1994,7 @@ def attack_homogeneity(
     raw: name of the raw table.
     released: name of its release, in any format. A release with added rows is also read.
     sensitive: sensitive column or list of columns, in addition to those declared.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per sensitive column: attribute, classes, exposed_classes, class_share (0…1),
         rows (of the release), exposed_rows (rows in exposed classes), row_share (0…1). Both
@@ -2006,7 +2006,7 @@ def attack_homogeneity(
 
 def attack_inference(
     raw: Frame, released: Frame, *, sensitive: Columns = None, sure: float = 0.8, lift: float = 5.0,
-    lift_share: float = 0.3, within: float = 0.05, qids: Columns = None, hierarchy: Frame = None,
+    lift_share: float = 0.3, within: float = 0.05, quasi: Columns = None, hierarchy: Frame = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What an attacker can infer about a person's sensitive value from their class. It counts rows
@@ -2027,7 +2027,7 @@ def attack_inference(
     lift_share: the least share of a value that is lifted.
     within: numbers of a class are near if they differ by at most this share of the distance
         between the 5th and the 95th percentile of the raw table.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per sensitive column: attribute, rows (of the release); certain, inferred,
         lifted and near (rows of such classes) with certain_share, inferred_share, lifted_share
@@ -2041,7 +2041,7 @@ def attack_inference(
 
 def attack_linking(
     raw: Frame, released: Frame, *, sensitive: Columns = None, sample: int | None = 50000,
-    seed: int = 42, qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    seed: int = 42, quasi: Columns = None, hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The persons whose sensitive value is disclosed to an attacker who knows all their quasi-
@@ -2057,7 +2057,7 @@ def attack_linking(
     sensitive: sensitive column or list of columns, in addition to those declared.
     sample: maximum number of persons attacked, drawn at random by seed; None means all.
     seed: seed for random choices.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number
         found by choosing one matching row at random, the sum of 1 / matching rows),
@@ -2071,7 +2071,7 @@ def attack_linking(
 
 def attack_minimality(
     raw: Frame, released: Frame, *, method: Any = 'anonymize', k: int = 5, l: float = 1,
-    qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
+    quasi: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
     keep: Columns = None, drop: Columns = None,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     beta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
@@ -2100,7 +2100,7 @@ def attack_minimality(
     method: release method that made the release.
     k: minimum number of rows in an equivalence class.
     l: minimum diversity of each sensitive column in a class.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     sensitive: columns whose values must not be disclosed; None means the columns declared in
         comments.
@@ -2167,7 +2167,7 @@ def attack_minimality(
 
 def attack_skewness(
     raw: Frame, released: Frame, *, sensitive: Columns = None, threshold: float = 0.5,
-    qids: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    quasi: Columns = None, hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The classes with two or more sensitive values in which one value is far more frequent than
@@ -2182,7 +2182,7 @@ def attack_skewness(
     threshold: a class is exposed if the share of one value in it exceeds this, 0…1. Above 0.5 a
         guess is right for most of its rows; raise it if a value has a larger share in the whole
         table.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per sensitive column: attribute, classes, exposed_classes, class_share (0…1),
         rows (of the release), exposed_rows (rows in exposed classes), row_share (0…1). Both
@@ -2194,7 +2194,7 @@ def attack_skewness(
 
 def composition(
     raw: Frame, releases: Sequence[Frame] | Frame, *, id: str | None = None,
-    sensitive: Columns = None, l: int = 2, share: float = 0.5, qids: Columns = None,
+    sensitive: Columns = None, l: int = 2, share: float = 0.5, quasi: Columns = None,
     hierarchy: Frame = None, keep: Columns = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -2224,7 +2224,7 @@ def composition(
     l: below_l and only_together count persons with fewer candidate values than this.
     share: share_of_minima counts persons for whom one value has a larger share of the
         candidates than this.
-    qids: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     keep: kept column or list of columns, in addition to those declared: with the sensitive
         columns they are the whole tuple of a row.
@@ -2336,14 +2336,14 @@ def read_hierarchies(
 
 
 def anon_roles(
-    data: Frame, *, qids: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
+    data: Frame, *, quasi: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
     keep: Columns = None, drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The role of every column of a table, and where it is declared.
 
     data: the relation.
-    qids, sensitive, identifiers, keep, drop: as in a release, to see what a call would make of
+    quasi, sensitive, identifiers, keep, drop: as in a release, to see what a call would make of
         them.
     Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep', 'drop'
         or NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
@@ -2513,7 +2513,7 @@ def series_forget(
 
 
 def series_next(
-    data: Frame, state: Frame = None, *, qids: Columns = None, sensitive: Columns = None,
+    data: Frame, state: Frame = None, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, entity: str | None = None,
     hierarchy: Frame = None, l: int | None = None, leaf: int | None = None,
     waiting: float | None = None, leavers: Literal['keep', 'withdraw'] = 'keep',
@@ -2529,7 +2529,7 @@ def series_next(
 
     data: the relation.
     state: the state of the series before; None means that the series begins.
-    qids: quasi-identifiers, the columns to generalize; None means the columns declared in
+    quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     sensitive: columns whose values must not be disclosed; None means the columns declared in
         comments.

@@ -73,9 +73,9 @@ def released(
     picked = ", ".join(columns)
     con.execute(f"CREATE OR REPLACE TABLE raw AS SELECT {picked}, rid, {rare} AS rare FROM small")
     l = "sensitive := ['rare'], l := 2" if rare != "NULL" else "identifiers := ['rare']"  # noqa: E741
-    call = f"'raw', k := {k}, qids := {columns}, keep := ['rid'], effort := {effort}, {l}"
+    call = f"'raw', k := {k}, quasi := {columns}, keep := ['rid'], effort := {effort}, {l}"
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM anonymize({call})")
-    gcp = con.sql(f"SELECT gcp('raw', 'released', qids := {columns})").fetchall()[0][0]
+    gcp = con.sql(f"SELECT gcp('raw', 'released', quasi := {columns})").fetchall()[0][0]
     alike = con.sql(f"SELECT list(rid) FROM released GROUP BY {picked}").fetchall()
     if rare != "NULL":
         return gcp, [rows for (rows,) in alike]

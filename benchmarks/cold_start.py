@@ -15,10 +15,10 @@ import sys
 import tempfile
 import time
 
-QUASI = "qids := ['age', 'workclass', 'education_num', 'marital_status', 'race', 'sex']"
+QUASI = "quasi := ['age', 'workclass', 'education_num', 'marital_status', 'race', 'sex']"
 ASKED = f"'adult_like', k := 10, {QUASI}, keep := ['*']"
 SENSITIVE = f"'adult_like', k := 10, {QUASI}, sensitive := ['occupation'], keep := ['*'], l := 2"
-NUMBERS = "'adult_like', k := 10, qids := ['age', 'education_num'], keep := ['*']"
+NUMBERS = "'adult_like', k := 10, quasi := ['age', 'education_num'], keep := ['*']"
 CALLS = {
     "rayden": f"FROM rayden({ASKED})",
     "canon": f"FROM canon({NUMBERS})",

@@ -24,7 +24,7 @@ SELECT
 FROM range(?) AS made(i)
 """
 SIZES = [3, 5, 8, 10, 15]
-QIDS = "qids := ['age', 'postcode', 'income', 'job'], sensitive := 'ill'"
+QUASI = "quasi := ['age', 'postcode', 'income', 'job'], sensitive := 'ill'"
 
 
 def timed(con, text: str) -> tuple[float, list[tuple]]:
@@ -42,13 +42,13 @@ def main(many: list[int]) -> None:
         for k in SIZES:
             names.append(f"release_{k}")
             con.execute(
-                f"CREATE OR REPLACE TABLE release_{k} AS FROM mondrian('persons', k := {k}, {QIDS}, "
+                f"CREATE OR REPLACE TABLE release_{k} AS FROM mondrian('persons', k := {k}, {QUASI}, "
                 "identifiers := ['person'], keep := 'ward')"
             )
-        call = f"FROM composition('persons', {names}, id := 'person', {QIDS}"
+        call = f"FROM composition('persons', {names}, id := 'person', {QUASI}"
         by_values, rows = timed(con, f"{call})")
         by_tuples, whole = timed(con, f"{call}, keep := 'ward')")
-        audit = f"FROM audit('persons', '{names[0]}', entity := 'person', {QIDS}, keep := 'ward'"
+        audit = f"FROM audit('persons', '{names[0]}', entity := 'person', {QUASI}, keep := 'ward'"
         alone, _ = timed(con, f"{audit})")
         together, _ = timed(con, f"{audit}, previous := {names[1:]})")
         union = " UNION ALL ".join(f"FROM {name}" for name in names)

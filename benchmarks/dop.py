@@ -45,9 +45,9 @@ ADULT = [
 def released(con: duckdb.DuckDBPyConnection, name: str, call: str, k: int, l: int) -> float:  # noqa: E741
     """NCP of one release."""
     _, quasi, sensitive = TABLES[name]
-    given = f"'{name}', k := {k}, l := {l}, qids := {quasi}, sensitive := ['{sensitive}']"
+    given = f"'{name}', k := {k}, l := {l}, quasi := {quasi}, sensitive := ['{sensitive}']"
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM {call.format(given)}")
-    question = f"SELECT gcp('{name}', 'released', ncp := 'dop', qids := {quasi})"
+    question = f"SELECT gcp('{name}', 'released', ncp := 'dop', quasi := {quasi})"
     return float(con.sql(question).fetchall()[0][0])
 
 
@@ -93,10 +93,10 @@ def seconds(con: duckdb.DuckDBPyConnection, folder: Path) -> None:
         started = time.process_time()
         con.execute(
             "CREATE OR REPLACE TABLE released AS "
-            f"FROM dop('adult', k := 10, qids := {ADULT}, loss := '{loss}')"
+            f"FROM dop('adult', k := 10, quasi := {ADULT}, loss := '{loss}')"
         )
         spent = time.process_time() - started
-        gcp = con.sql(f"SELECT gcp('adult', 'released', qids := {ADULT})").fetchall()[0][0]
+        gcp = con.sql(f"SELECT gcp('adult', 'released', quasi := {ADULT})").fetchall()[0][0]
         print(f"Adult, k = 10, {loss}: GCP {gcp:.4f}, {spent:.1f} s of CPU")
 
 

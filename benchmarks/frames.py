@@ -6,7 +6,7 @@ For each number of rows a fresh process makes an Adult-like table of 14 columns,
 identifiers, on two threads, takes it as a PyArrow table, and runs
 
     CREATE TABLE … AS SELECT * FROM adult_like ORDER BY <quasi-identifiers>
-    anon_sql.anonymize(table, k=10, qids=<quasi-identifiers>, keep=['*'], effort='fast')
+    anon_sql.anonymize(table, k=10, quasi=<quasi-identifiers>, keep=['*'], effort='fast')
 
 in turn five times after one run of each that is not counted, and prints the least of each, the median
 of their ratios, the same of processor time, where the time goes, and the most memory that the first
@@ -80,7 +80,7 @@ def measure(method: str, rows: int) -> dict[str, Any]:
 
     def release(of: Any) -> Any:
         call = getattr(frames, function)
-        return call(of, k=10, qids=QUASI, keep=["*"], threads=THREADS, **options)
+        return call(of, k=10, quasi=QUASI, keep=["*"], threads=THREADS, **options)
 
     def ordered() -> None:
         order = ", ".join(QUASI)

@@ -60,7 +60,7 @@ def main() -> None:
         datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
         nodes = make_hierarchy(con)
         for limit in (0, 0.05):
-            given = f"'adult_like', k := 10, qids := {QUASI}, hierarchy := 'h'"
+            given = f"'adult_like', k := 10, quasi := {QUASI}, hierarchy := 'h'"
             release = f"{given}, keep := ['*'], suppression_limit := {limit}"
             statements = (
                 f"CREATE OR REPLACE TABLE sorted AS FROM adult_like ORDER BY {', '.join(QUASI)}",

@@ -120,7 +120,7 @@ def main() -> None:
             request = checked(
                 method,
                 Relation(TYPES),
-                {"k": given.k, "l": least, "qids": ["a", "b"], "sensitive": "s", **more},
+                {"k": given.k, "l": least, "quasi": ["a", "b"], "sensitive": "s", **more},
             )
             core.canonical_order = function
             sums = [Fraction(0)] * 3

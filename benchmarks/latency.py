@@ -21,15 +21,15 @@ import anon_sql
 
 ROWS = [60, 1_000]
 RUNS = 15
-QIDS = "qids := ['age', 'city', 'code']"
+QUASI = "quasi := ['age', 'city', 'code']"
 UNIT = "SELECT sum(hash(i)) FROM range(5000000) r(i)"
 STATEMENTS = {
-    "rayden": f"FROM rayden('people', k := 5, {QIDS}, keep := 'illness')",
-    "anonymize": f"FROM anonymize('people', k := 5, {QIDS}, keep := 'illness')",
-    "gcp": f"SELECT gcp('people', 'release', {QIDS})",
-    "utility": f"FROM utility('people', 'release', k := 5, {QIDS})",
-    "l_diversity": f"SELECT l_diversity('people', 'release', {QIDS}, sensitive := 'illness')",
-    "audit": f"FROM audit('people', 'release', k := 5, {QIDS}, keep := 'illness')",
+    "rayden": f"FROM rayden('people', k := 5, {QUASI}, keep := 'illness')",
+    "anonymize": f"FROM anonymize('people', k := 5, {QUASI}, keep := 'illness')",
+    "gcp": f"SELECT gcp('people', 'release', {QUASI})",
+    "utility": f"FROM utility('people', 'release', k := 5, {QUASI})",
+    "l_diversity": f"SELECT l_diversity('people', 'release', {QUASI}, sensitive := 'illness')",
+    "audit": f"FROM audit('people', 'release', k := 5, {QUASI}, keep := 'illness')",
 }
 
 

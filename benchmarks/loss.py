@@ -27,14 +27,14 @@ NUMBERS = ["age", "fnlwgt", "capital_gain", "capital_loss", "hours_per_week"]
 ADULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "adult.parquet"
 TREE = "vantage := 'max_spread', cut := 'aligned'"
 METHODS = {
-    "anonymize fast": "anonymize('{}', k := {}, qids := {}, effort := 'fast')",
-    "anonymize good": "anonymize('{}', k := {}, qids := {}, effort := 'good')",
-    "anonymize best": "anonymize('{}', k := {}, qids := {}, effort := 'best', "
+    "anonymize fast": "anonymize('{}', k := {}, quasi := {}, effort := 'fast')",
+    "anonymize good": "anonymize('{}', k := {}, quasi := {}, effort := 'good')",
+    "anonymize best": "anonymize('{}', k := {}, quasi := {}, effort := 'best', "
     f"time_limit := {SECONDS})",
-    "mondrian": "mondrian('{}', k := {}, qids := {})",
-    "vp aligned, max_spread": "rayden('{}', k := {}, qids := {}, alpha := 1e9, " + TREE + ")",
-    "rayden": "rayden('{}', k := {}, qids := {})",
-    "rayden as printed": "rayden('{}', k := {}, qids := {}, cut := 'median', tries := 1)",
+    "mondrian": "mondrian('{}', k := {}, quasi := {})",
+    "vp aligned, max_spread": "rayden('{}', k := {}, quasi := {}, alpha := 1e9, " + TREE + ")",
+    "rayden": "rayden('{}', k := {}, quasi := {})",
+    "rayden as printed": "rayden('{}', k := {}, quasi := {}, cut := 'median', tries := 1)",
 }
 
 
@@ -59,7 +59,7 @@ def measure(con: duckdb.DuckDBPyConnection, table: str, call: str) -> tuple[floa
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM {call}")
     seconds = time.perf_counter() - started
     columns = [row[0] for row in con.sql(f"DESCRIBE {table}").fetchall()]
-    loss = con.sql(f"SELECT gcp('{table}', 'released', qids := {columns})").fetchall()[0][0]
+    loss = con.sql(f"SELECT gcp('{table}', 'released', quasi := {columns})").fetchall()[0][0]
     return loss, seconds
 
 

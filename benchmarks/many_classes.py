@@ -20,9 +20,9 @@ LABELS = {"n": 1000, "m": 100, "a": 9, "b": 7, "c": 5, "d": 4, "e": 3, "f": 2}  
 NUMBERS = ("n", "m")
 CALLS = {
     "GROUP BY": f"SELECT min(n) FROM (SELECT count(*) AS n FROM released GROUP BY {', '.join(LABELS)})",
-    "gcp": f"SELECT gcp('raw', 'released', qids := {list(LABELS)})",
-    "utility": f"FROM utility('raw', 'released', qids := {list(LABELS)})",
-    "k_anonymity": f"SELECT k_anonymity('raw', 'released', qids := {list(LABELS)})",
+    "gcp": f"SELECT gcp('raw', 'released', quasi := {list(LABELS)})",
+    "utility": f"FROM utility('raw', 'released', quasi := {list(LABELS)})",
+    "k_anonymity": f"SELECT k_anonymity('raw', 'released', quasi := {list(LABELS)})",
 }
 
 

@@ -21,11 +21,11 @@ QUASI = [
     *("occupation", "race", "sex", "native_country"),
 ]
 CALLS = {
-    "gcp": "SELECT gcp('adult_like', 'release', qids := {0})",
-    "utility": "FROM utility('adult_like', 'release', k := 10, qids := {0})",
-    "k_anonymity": "SELECT k_anonymity('adult_like', 'release', qids := {0})",
-    "t_closeness": "SELECT t_closeness('adult_like', 'release', qids := {0}, sensitive := 'income')",
-    "audit": "FROM audit('adult_like', 'release', k := 10, qids := {0}, sensitive := 'income')",
+    "gcp": "SELECT gcp('adult_like', 'release', quasi := {0})",
+    "utility": "FROM utility('adult_like', 'release', k := 10, quasi := {0})",
+    "k_anonymity": "SELECT k_anonymity('adult_like', 'release', quasi := {0})",
+    "t_closeness": "SELECT t_closeness('adult_like', 'release', quasi := {0}, sensitive := 'income')",
+    "audit": "FROM audit('adult_like', 'release', k := 10, quasi := {0}, sensitive := 'income')",
 }
 
 
@@ -38,7 +38,7 @@ def measure(rows: int) -> dict[str, Any]:
     datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
     con.execute(
         "CREATE TABLE release AS FROM anonymize('adult_like', k := 10, effort := 'fast', "
-        f"qids := {QUASI}, sensitive := 'income')"
+        f"quasi := {QUASI}, sensitive := 'income')"
     )
     statements = {
         "ORDER BY": f"CREATE OR REPLACE TABLE s AS FROM adult_like ORDER BY {', '.join(QUASI)}"

@@ -69,7 +69,7 @@ def share(x: Floats, means: Floats) -> float:
 
 
 def released(con: duckdb.DuckDBPyConnection, k: int, options: str) -> Floats:
-    call = f"'made', k := {k}, qids := {COLUMNS}, keep := ['rid'], format := 'mean', {options}"
+    call = f"'made', k := {k}, quasi := {COLUMNS}, keep := ['rid'], format := 'mean', {options}"
     found = con.sql(f"SELECT * EXCLUDE (rid) FROM anonymize({call}) ORDER BY rid").fetchnumpy()
     return np.column_stack([found[name] for name in COLUMNS])
 

@@ -37,12 +37,12 @@ def make(
     """Make the table raw; return its quasi-identifiers and sensitive columns."""
     if name == "adult":
         datasets.adult(con, rows, table="made", roles=False)
-        source, qids, sensitive = "made", ADULT, ["income"]
+        source, quasi, sensitive = "made", ADULT, ["income"]
     else:
-        source, qids, sensitive = TABLES[name]
+        source, quasi, sensitive = TABLES[name]
         if source.startswith("("):
             hospital(con)
-    known, hidden = (", ".join(f'"{column}"' for column in each) for each in (qids, sensitive))
+    known, hidden = (", ".join(f'"{column}"' for column in each) for each in (quasi, sensitive))
     con.execute(
         f"CREATE TABLE raw AS SELECT {known}, {hidden} FROM (SELECT *, hash(t) AS h "
         f"FROM {source} AS t) ORDER BY h LIMIT {rows}"
@@ -52,7 +52,7 @@ def make(
             f"CREATE OR REPLACE TABLE raw AS FROM (SELECT {known} FROM raw) POSITIONAL JOIN "
             f"(SELECT {hidden} FROM raw ORDER BY hash(rowid))"
         )
-    return [qids, sensitive]
+    return [quasi, sensitive]
 
 
 def row_of(
@@ -65,7 +65,7 @@ def row_of(
     runs: int | None,
 ) -> None:
     """Print the rows of one release."""
-    call = {**asked, "qids": roles[0], "sensitive": roles[1]}
+    call = {**asked, "quasi": roles[0], "sensitive": roles[1]}
     listed = ", ".join(f"{key} := ${key}" for key in call)
     words = ", ".join(f"{key} = {value}" for key, value in asked.items())
     own = "" if effort is None else f", effort := '{effort}'"

@@ -94,7 +94,7 @@ def beside_order_by(con: duckdb.DuckDBPyConnection, rows: int, threads: int) -> 
     listed = ", ".join(QUASI)
     statements = (
         f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {listed}",
-        f"CREATE OR REPLACE TABLE release AS FROM mondrian('adult_like', k := {K}, qids := {QUASI}, keep := ['*'])",
+        f"CREATE OR REPLACE TABLE release AS FROM mondrian('adult_like', k := {K}, quasi := {QUASI}, keep := ['*'])",
     )
     seconds: list[list[float]] = [[], []]
     for _ in range(RUNS + 1):

@@ -62,7 +62,7 @@ def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> di
     con.execute(f"SET memory_limit = '{memory}'; SET temp_directory = '{folder}/spilled'")
     source = f"read_parquet('{folder}/source_*.parquet')"
     con.execute(f"CREATE VIEW adult_like AS FROM {source}")
-    given = {"k": k, "qids": QUASI, "keep": ["*"], "overwrite": True}
+    given = {"k": k, "quasi": QUASI, "keep": ["*"], "overwrite": True}
     con.execute("CREATE TABLE few AS FROM adult_like LIMIT 2000")
     anon_sql.release(con, "few", into=f"{folder}/few.parquet", region_rows=500, **given)  # kernels
     started, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
@@ -73,11 +73,11 @@ def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> di
                 f"COPY (FROM adult_like ORDER BY {', '.join(QUASI)}) TO '{folder}/sort.parquet'"
             )
         elif kind == "whole":
-            call = f"anonymize('adult_like', k := {k}, qids := {QUASI}, keep := ['*'])"
+            call = f"anonymize('adult_like', k := {k}, quasi := {QUASI}, keep := ['*'])"
             con.execute(f"COPY (FROM {call}) TO '{folder}/whole.parquet'")
         elif kind == "judged":
             con.execute(f"CREATE VIEW released AS FROM '{folder}/parts.parquet'")
-            call = f"audit('adult_like', 'released', k := {k}, qids := {QUASI}, keep := ['*'])"
+            call = f"audit('adult_like', 'released', k := {k}, quasi := {QUASI}, keep := ['*'])"
             found["failed"] = con.execute(
                 f"SELECT count(*) FROM {call} WHERE NOT passed"
             ).fetchone()
@@ -104,7 +104,7 @@ def gcp(folder: str, kind: str) -> float:
     con = anon_sql.connect()
     con.execute(f"CREATE VIEW adult_like AS FROM '{folder}/source_*.parquet'")
     con.execute(f"CREATE VIEW released AS FROM '{folder}/{kind}.parquet'")
-    found = con.execute(f"SELECT gcp('adult_like', 'released', qids := {QUASI})").fetchall()
+    found = con.execute(f"SELECT gcp('adult_like', 'released', quasi := {QUASI})").fetchall()
     return float(found[0][0])
 
 

@@ -44,35 +44,35 @@ def numeric(frame: Any, name: str) -> bool:
     return frame[name].dtype.kind in "iuf"
 
 
-def by_anonypy(frame: Any, qids: list[str], k: int) -> Run:
+def by_anonypy(frame: Any, quasi: list[str], k: int) -> Run:
     """The number of a row is its sensitive value, so that the result has a line for each row."""
     from anonypy import Preserver
 
-    for name in qids:
+    for name in quasi:
         if not numeric(frame, name):
             frame[name] = frame[name].astype("category")
 
     def run() -> Any:
         import pandas
 
-        preserver = Preserver(frame[[*qids, "rid"]], qids, "rid")
+        preserver = Preserver(frame[[*quasi, "rid"]], quasi, "rid")
         return pandas.DataFrame(preserver.anonymize_k_anonymity(k))
 
     return run
 
 
-def by_umbra(frame: Any, qids: list[str], k: int) -> Run:
+def by_umbra(frame: Any, quasi: list[str], k: int) -> Run:
     from umbra_k import MondrianAnonymizer
 
-    return lambda: MondrianAnonymizer(k=k, quasi_id=qids).fit_transform(frame)
+    return lambda: MondrianAnonymizer(k=k, quasi_id=quasi).fit_transform(frame)
 
 
-def by_anjana(frame: Any, qids: list[str], k: int) -> Run:
+def by_anjana(frame: Any, quasi: list[str], k: int) -> Run:
     """Hierarchies: numbers in twice as wide ranges a level, categories at once to ``*``."""
     from anjana.anonymity import k_anonymity
 
     hierarchies = {}
-    for name in qids:
+    for name in quasi:
         values = frame[name].to_numpy()
         levels = {0: values}
         if numeric(frame, name):
@@ -83,15 +83,15 @@ def by_anjana(frame: Any, qids: list[str], k: int) -> Run:
                 width *= 2
         levels[len(levels)] = ["*"] * len(values)
         hierarchies[name] = levels
-    return lambda: k_anonymity(frame, [], qids, k, SUPPRESSED, hierarchies)
+    return lambda: k_anonymity(frame, [], quasi, k, SUPPRESSED, hierarchies)
 
 
 def by_own(effort: str) -> Callable[[Any, list[str], int], Run]:
-    def made(frame: Any, qids: list[str], k: int) -> Run:
+    def made(frame: Any, quasi: list[str], k: int) -> Run:
         from anon_sql import frames
 
         def run(of: Any = frame) -> Any:
-            return frames.anonymize(of, k=k, qids=qids, keep=["rid"], effort=effort, threads=2)
+            return frames.anonymize(of, k=k, quasi=quasi, keep=["rid"], effort=effort, threads=2)
 
         run(frame.head(2000))  # loads the kernels
         return run
@@ -113,8 +113,8 @@ def release(way: str, path: str, k: int) -> None:
     import pandas
 
     frame = pandas.read_csv(path)
-    qids = [name for name in frame.columns if name != "rid"]
-    run = WAYS[way](frame, qids, k)
+    quasi = [name for name in frame.columns if name != "rid"]
+    run = WAYS[way](frame, quasi, k)
     before, wall, cpu = peak(), time.perf_counter(), time.process_time()
     found = run()
     cost = {
@@ -122,9 +122,9 @@ def release(way: str, path: str, k: int) -> None:
         "cpu": time.process_time() - cpu,
         "memory": peak() - before,
     }
-    found = found[(found[qids].astype(str) != "*").any(axis=1)]
-    labels = found[qids].apply(lambda column: pandas.factorize(column.astype(str))[0])
-    groups = labels.groupby(qids, sort=False).ngroup()
+    found = found[(found[quasi].astype(str) != "*").any(axis=1)]
+    labels = found[quasi].apply(lambda column: pandas.factorize(column.astype(str))[0])
+    groups = labels.groupby(quasi, sort=False).ngroup()
     pandas.DataFrame({"rid": found["rid"].to_numpy(), "class": groups.to_numpy()}).to_csv(
         f"{path}.{way}", index=False
     )

@@ -6,7 +6,7 @@ For each option a fresh process makes an Adult-like table of 10 columns on two t
 PyArrow table, and runs
 
     CREATE TABLE … AS SELECT * FROM adult_like ORDER BY <quasi-identifiers>
-    anon_sql.anonymize(table, k=10, qids=<quasi-identifiers>, sensitive=…, <option>)
+    anon_sql.anonymize(table, k=10, quasi=<quasi-identifiers>, sensitive=…, <option>)
 
 in turn RUNS times after a release of some of its rows that is not counted. A line shows the least
 seconds of each, their ratio, the same of processor time, and the loss: the GCP, or where means are shown
@@ -82,26 +82,28 @@ def measure(option: str, rows: int, k: int, runs: int) -> dict[str, float]:
     function, options = OPTIONS[option]
     table = con.sql("FROM adult_like").to_arrow_table()
     hidden = [*options.get("sensitive", []), options.get("entity")]
-    qids = [name for name in QUASI if name not in hidden]
-    keep = [name for name in table.column_names if name not in [*qids, *hidden]]
+    quasi = [name for name in QUASI if name not in hidden]
+    keep = [name for name in table.column_names if name not in [*quasi, *hidden]]
 
     def release(of: Any) -> Any:
-        return getattr(frames, function)(of, k=k, qids=qids, keep=keep, threads=THREADS, **options)
+        return getattr(frames, function)(
+            of, k=k, quasi=quasi, keep=keep, threads=THREADS, **options
+        )
 
     def ordered() -> None:
         con.execute(
-            f"CREATE OR REPLACE TABLE ordered AS FROM adult_like ORDER BY {', '.join(qids)}"
+            f"CREATE OR REPLACE TABLE ordered AS FROM adult_like ORDER BY {', '.join(quasi)}"
         )
 
     release(table.slice(0, SMALL))
     ordered()
     found, released = in_turn(lambda: release(table), ordered, runs)
     if options.get("format") in ("mean", "median"):
-        shown = frames.value_loss(table, released, qids=qids)
+        shown = frames.value_loss(table, released, quasi=quasi)
         losses = [each for each in shown["sse_sst"].to_pylist() if each is not None]
         loss = sum(losses) / len(losses) if losses else math.nan
     else:
-        loss = frames.gcp(table, released, qids=qids)
+        loss = frames.gcp(table, released, quasi=quasi)
     wall, cpu, sort_wall, sort_cpu = (min(each) for each in found)
     return {"wall": wall, "cpu": cpu, "sort": sort_wall, "sort_cpu": sort_cpu, "loss": loss}
 

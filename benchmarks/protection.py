@@ -57,19 +57,19 @@ def load(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def measure(con: duckdb.DuckDBPyConnection, method: str, k: int, column: str, asked: str) -> str:
-    qids = [name for name in QUASI if name != column]
+    quasi = [name for name in QUASI if name != column]
     kept = [] if column == "income" else ["income"]
     started = time.perf_counter()
     con.execute(
-        f"CREATE OR REPLACE TABLE released AS FROM {method}('adult', k := {k}, qids := {qids}, "
+        f"CREATE OR REPLACE TABLE released AS FROM {method}('adult', k := {k}, quasi := {quasi}, "
         f"sensitive := '{column}', keep := {kept}{', ' + asked if asked else ''})"
     )
     seconds = time.perf_counter() - started
     gcp, *has = con.sql(
-        f"SELECT gcp('adult', 'released', qids := {qids}), "
-        f"k_anonymity('adult', 'released', qids := {qids}), "
-        f"l_diversity('adult', 'released', '{column}', qids := {qids}), "
-        f"t_closeness('adult', 'released', '{column}', qids := {qids})"
+        f"SELECT gcp('adult', 'released', quasi := {quasi}), "
+        f"k_anonymity('adult', 'released', quasi := {quasi}), "
+        f"l_diversity('adult', 'released', '{column}', quasi := {quasi}), "
+        f"t_closeness('adult', 'released', '{column}', quasi := {quasi})"
     ).fetchall()[0]
     return f"{gcp:8.4f} {has[0]:5d} {has[1]:4.0f} {has[2]:7.4f} {seconds:8.2f}"
 
@@ -77,11 +77,11 @@ def measure(con: duckdb.DuckDBPyConnection, method: str, k: int, column: str, as
 def loss(con: duckdb.DuckDBPyConnection, k: int, effort: str, asked: str) -> str:
     started = time.perf_counter()
     con.execute(
-        f"CREATE OR REPLACE TABLE released AS FROM anonymize('flagged', k := {k}, qids := {QUASI}, "
+        f"CREATE OR REPLACE TABLE released AS FROM anonymize('flagged', k := {k}, quasi := {QUASI}, "
         f"sensitive := 'rare', effort := {effort}{', ' + asked if asked else ''})"
     )
     seconds = time.perf_counter() - started
-    gcp = con.sql(f"SELECT gcp('flagged', 'released', qids := {QUASI})").fetchall()[0][0]
+    gcp = con.sql(f"SELECT gcp('flagged', 'released', quasi := {QUASI})").fetchall()[0][0]
     return f"{gcp:8.4f}{seconds:7.1f}"
 
 

@@ -59,29 +59,29 @@ def main() -> None:
         "FROM numeric_hierarchy('adult', 'education_num', widths := [4, 8])"
     )
     for method in call.methods:
-        qids = NUMERIC if method == "canon" else QUASI
+        quasi = NUMERIC if method == "canon" else QUASI
         tree = ", hierarchy := 'h'" if method in HIERARCHY else ""
-        keep = [name for name in columns if name not in qids]
+        keep = [name for name in columns if name not in quasi]
         for k in (10, 50):
             con.execute(
                 f"CREATE OR REPLACE TABLE released AS FROM {method}('adult', k := {k}, "
-                f"qids := {qids}, keep := {keep}{tree})"
+                f"quasi := {quasi}, keep := {keep}{tree})"
             )
             papers = []
             for mode in ("literal", "estimate"):
                 rows = con.execute(
                     "SELECT relative_error FROM query_error('adult', 'released', "
-                    f"paper_queries('m_cof'), mode := '{mode}', qids := {qids}{tree})"
+                    f"paper_queries('m_cof'), mode := '{mode}', quasi := {quasi}{tree})"
                 ).fetchall()
                 papers.append(" ".join(f"{error:5.3f}" for (error,) in rows))
             for attributes in (2, 4):
                 con.execute(
                     "SET VARIABLE asked = (SELECT list(query) FROM query_workload('adult', "
-                    f"n := {call.queries}, attributes := {attributes}, qids := {qids}))"
+                    f"n := {call.queries}, attributes := {attributes}, quasi := {quasi}))"
                 )
                 n, mean, median, high, coverage, _ = con.execute(
                     "FROM workload_error('adult', 'released', getvariable('asked'), "
-                    f"qids := {qids}{tree})"
+                    f"quasi := {quasi}{tree})"
                 ).fetchall()[0]
                 print(
                     f"{method:14}{k:3}{attributes:11}{n:8} {mean:6.3f} {median:6.3f} {high:6.3f}"
@@ -89,17 +89,17 @@ def main() -> None:
                     flush=True,
                 )
     con.execute(
-        f"CREATE OR REPLACE TABLE released AS FROM anonymize('adult', k := 10, qids := {QUASI}, "
+        f"CREATE OR REPLACE TABLE released AS FROM anonymize('adult', k := 10, quasi := {QUASI}, "
         f"keep := {[name for name in columns if name not in QUASI]})"
     )
     con.execute(
         "SET VARIABLE asked = (SELECT list(query) FROM query_workload('adult', n := 1000, "
-        f"attributes := 4, qids := {QUASI}))"
+        f"attributes := 4, quasi := {QUASI}))"
     )
     queries = [q for (q,) in con.execute("SELECT unnest(getvariable('asked'))").fetchall()]
     plain = [query.replace("FROM raw", "FROM adult") for query in queries]
     one_by_one = min(spent(lambda: [con.execute(q).fetchall() for q in plain]) for _ in range(3))
-    query = f"FROM query_error('adult', 'released', getvariable('asked'), qids := {QUASI})"
+    query = f"FROM query_error('adult', 'released', getvariable('asked'), quasi := {QUASI})"
     measured = min(spent(lambda: con.execute(query).fetchall()) for _ in range(3))
     print(
         f"\n1,000 raw queries one by one {one_by_one:.2f} s, query_error {measured:.2f} s", end=""

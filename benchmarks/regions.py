@@ -66,17 +66,17 @@ def compare(rows: int, columns: str, case: str, asked: argparse.Namespace) -> No
         least, most = ordering.CANDIDATES
         width = min(max(ordering.COMPARISONS // rows, least), most)
         ordering.CANDIDATES = (width, width)
-    qids = MIXED if columns == "mixed" else NUMERIC
+    quasi = MIXED if columns == "mixed" else NUMERIC
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         make(folder, rows, case)
         con = anon_sql.connect(f"{folder}/releases.duckdb")
         con.execute(f"SET memory_limit = '{asked.memory}'")
-        names = [*qids, *(["extra"] if CASES[case] else [])]
+        names = [*quasi, *(["extra"] if CASES[case] else [])]
         con.execute(
             f"CREATE VIEW source AS SELECT {', '.join(names)} FROM '{folder}/source_*.parquet'"
         )
         for k in asked.k:
-            given = {"k": k, "qids": names, "effort": asked.effort}
+            given = {"k": k, "quasi": names, "effort": asked.effort}
             given |= {"strata": asked.strata} if asked.strata else {}
             listed = ", ".join(f"{name} := ${name}" for name in given)
             call = f"anonymize('source', {listed})"
@@ -97,7 +97,7 @@ def compare(rows: int, columns: str, case: str, asked: argparse.Namespace) -> No
 
 def gcp(con, released: str, names: list[str]) -> float:
     """Return the GCP of a release."""
-    found = con.execute(f"SELECT gcp('source', '{released}', qids := {names})").fetchall()
+    found = con.execute(f"SELECT gcp('source', '{released}', quasi := {names})").fetchall()
     return float(found[0][0])
 
 

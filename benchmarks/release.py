@@ -97,17 +97,17 @@ def measure(method: str, rows: int, threads: int, kept: int) -> dict[str, Any]:
             f"ALTER TABLE adult_like ADD COLUMN kept_{number} {'BIGINT' if number % 2 else 'VARCHAR'}"
         )
         con.execute(f"UPDATE adult_like SET kept_{number} = {kind.format(number)}")
-    qids = NUMERIC if method == "canon" else QUASI
+    quasi = NUMERIC if method == "canon" else QUASI
     if method == "canon":
         con.execute("ALTER TABLE adult_like ADD COLUMN hours INTEGER")
         con.execute("ALTER TABLE adult_like ADD COLUMN gain INTEGER")
         con.execute(
             "UPDATE adult_like SET hours = hash(age, occupation) % 80, gain = hash(race, age) % 5000"
         )
-    rest = [name for name in QUASI if name not in qids]
+    rest = [name for name in QUASI if name not in quasi]
     keep = ["income", *rest] + [f"kept_{n}" for n in range(kept)]
-    sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(qids)}"
-    arguments = f"'adult_like', k := 10, qids := {qids}, keep := {keep}"
+    sort = f"CREATE OR REPLACE TABLE sorted AS SELECT * FROM adult_like ORDER BY {', '.join(quasi)}"
+    arguments = f"'adult_like', k := 10, quasi := {quasi}, keep := {keep}"
     release = f"CREATE OR REPLACE TABLE release AS FROM {METHODS[method].format(arguments)}"
     found = find_method(METHODS[method].partition("(")[0])
     _methods[found.name] = replace(found, run=timed("method", found.run))

@@ -15,9 +15,9 @@ import anon_sql
 
 NUMBERS = ["age", "education_num"]
 TEXTS = ["workclass", "marital_status", "race", "sex", "native_country"]
-QIDS = [*NUMBERS, *TEXTS]
+QUASI = [*NUMBERS, *TEXTS]
 KEY = "0123456789abcdef"
-ROLES = {"qids": QIDS, "sensitive": "occupation", "entity": "person"}
+ROLES = {"quasi": QUASI, "sensitive": "occupation", "entity": "person"}
 FIRST, CHANGED, K = 15_000, 3_000, 10
 
 
@@ -26,7 +26,7 @@ def load(con, file, months):
     if file is not None:
         con.execute(
             f"CREATE TABLE everybody AS SELECT row_number() OVER (ORDER BY h) - 1 AS person, "
-            f"* EXCLUDE h FROM (SELECT {', '.join(QIDS)}, occupation, hash(a) AS h FROM ? AS a "
+            f"* EXCLUDE h FROM (SELECT {', '.join(QUASI)}, occupation, hash(a) AS h FROM ? AS a "
             "WHERE workclass IS NOT NULL AND occupation IS NOT NULL AND native_country IS NOT NULL "
             "AND occupation <> 'Armed-Forces')".replace("FROM ?", f"FROM '{file}'")
         )
@@ -90,7 +90,7 @@ def measure(file, months, l):  # noqa: E741
     ((persons,),) = con.execute("SELECT count(*) FROM everybody").fetchall()
     given = ", ".join(f"{name} := ${name}" for name in ROLES)
     alone = (
-        f"CREATE OR REPLACE TABLE alone AS FROM anonymize('people', k := {K}, qids := $qids, "
+        f"CREATE OR REPLACE TABLE alone AS FROM anonymize('people', k := {K}, quasi := $quasi, "
         "sensitive := $sensitive, identifiers := $entity)"
     )
     for month, here in enumerate(each_month(months, persons)):

@@ -16,12 +16,12 @@ import anon_sql
 ROWS = (20, 30, 40, 60, 80, 120, 200, 300, 500, 800)
 KS = (2, 3, 5, 10, 20)
 KINDS = {
-    "k alone": lambda draw, qids, whole: "",
-    "weights": lambda draw, qids, whole: ", weights := {{{}}}".format(
-        ", ".join(f"'{name}': {draw.choice((0.1, 0.5, 1, 2))}" for name in qids)
+    "k alone": lambda draw, quasi, whole: "",
+    "weights": lambda draw, quasi, whole: ", weights := {{{}}}".format(
+        ", ".join(f"'{name}': {draw.choice((0.1, 0.5, 1, 2))}" for name in quasi)
     ),
-    "hierarchies": lambda draw, qids, whole: ", hierarchy := 'trees'" if whole else "",
-    "l or t": lambda draw, qids, whole: draw.choice(
+    "hierarchies": lambda draw, quasi, whole: ", hierarchy := 'trees'" if whole else "",
+    "l or t": lambda draw, quasi, whole: draw.choice(
         (", l := 2", ", t := 0.3", ", l := 2, t := 0.4")
     ),
 }
@@ -58,9 +58,9 @@ def main() -> None:
         for _ in range(given.tables):
             rows = draw.choice(ROWS)
             made = columns(draw, draw.randint(1, 8))
-            qids = [f"c{at}" for at in range(len(made))]
-            whole = [name for name, (_, is_whole) in zip(qids, made, strict=True) if is_whole]
-            listed = ", ".join(f"{made[at][0]} AS {name}" for at, name in enumerate(qids))
+            quasi = [f"c{at}" for at in range(len(made))]
+            whole = [name for name, (_, is_whole) in zip(quasi, made, strict=True) if is_whole]
+            listed = ", ".join(f"{made[at][0]} AS {name}" for at, name in enumerate(quasi))
             seed = draw.randrange(10**9)
             con.execute(
                 f"CREATE OR REPLACE TABLE made AS SELECT {listed}, 's' || hash(i + {seed}) % 3 AS s "
@@ -72,8 +72,8 @@ def main() -> None:
             ks = draw.sample([k for k in KS if 2 * k <= rows], 2)
             found: dict[int, dict[str, float]] = {}
             for method, k, gcp in con.execute(
-                f"SELECT method, k, gcp FROM compare('made', ks := {ks}, qids := {qids}, "
-                f"sensitive := ['s'], keep := ['*']{asks(draw, qids, whole)}) WHERE gcp IS NOT NULL"
+                f"SELECT method, k, gcp FROM compare('made', ks := {ks}, quasi := {quasi}, "
+                f"sensitive := ['s'], keep := ['*']{asks(draw, quasi, whole)}) WHERE gcp IS NOT NULL"
             ).fetchall():
                 found.setdefault(k, {})[method] = gcp
             more += [

@@ -34,7 +34,7 @@ from anon_sql.core.arrow import return_memory
 from anon_sql.hosts.duckdb import register, rows, sql_files
 from tests.example_tables import LEDGER, SERIES, TABLES, write_files
 
-ROLES = "qids := ['age', 'city'], keep := ['illness']"
+ROLES = "quasi := ['age', 'city'], keep := ['illness']"
 KEY = "0123456789abcdef"
 VIEWS = """
     CREATE TABLE many AS SELECT i % 60 AS age, 'city ' || i % 4 AS city, i AS illness FROM range(5000) r(i);
@@ -51,7 +51,7 @@ VIEWS = """
 FAILURES = {  # the step at which a statement fails
     "names are bound": f"FROM rayden('nobody', k := 5, {ROLES})",
     "parameters are read": f"FROM rayden('people', k := 0, {ROLES})",
-    "roles are determined": "FROM rayden('people', k := 5, qids := ['age'])",
+    "roles are determined": "FROM rayden('people', k := 5, quasi := ['age'])",
     "the first row is read": f"FROM rayden('broken_first', k := 5, {ROLES})",
     "a late row is read": f"FROM rayden('broken_last', k := 5, {ROLES})",
     "the hierarchy is read": f"FROM rayden('people', k := 5, {ROLES}, hierarchy := 'bad_hierarchy')",
@@ -64,7 +64,7 @@ FAILURES = {  # the step at which a statement fails
     "an audit reads its parameters": f"FROM audit('people', 'release', 0, {ROLES})",
     "an audit reads raw rows": f"FROM audit('broken_last', 'wrong_last', 5, {ROLES})",
     "an audit reads released rows": f"FROM audit('many', 'wrong_last', 5, {ROLES})",
-    "a measure reads labels": "SELECT gcp('people', 'wrong', qids := ['age', 'city'])",
+    "a measure reads labels": "SELECT gcp('people', 'wrong', quasi := ['age', 'city'])",
     "a key is read": "SELECT anon_pseudonym(city, 'env:NO_SUCH_KEY') FROM people",
     "a value is hashed": f"SELECT anon_pseudonym(age::DOUBLE, '{KEY}') FROM people",
     "a label is read": "SELECT anon_min(age) FROM wrong",

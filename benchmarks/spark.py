@@ -197,7 +197,7 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> dict[str, 
             datasets.adult(con, rows, table="adult_like", seed=42, roles=False)
             con.execute(f"COPY adult_like TO '{source}'")
     df = spark.read.parquet(str(source))
-    roles = {"qids": datasets.QUASI, "sensitive": datasets.SENSITIVE, "keep": ["*"]}
+    roles = {"quasi": datasets.QUASI, "sensitive": datasets.SENSITIVE, "keep": ["*"]}
     out = str(folder / "out")
 
     def write(made: Callable[[], Any]) -> Watched:
@@ -219,7 +219,7 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> dict[str, 
     write(lambda: anon_sql.spark.anonymize(few, k=10, region_rows=20_000, **roles))
     sort = write(lambda: df.orderBy(*datasets.QUASI))
     made = write(release)
-    loss = anon_sql.spark.gcp(df, spark.read.parquet(out), qids=datasets.QUASI)
+    loss = anon_sql.spark.gcp(df, spark.read.parquet(out), quasi=datasets.QUASI)
     print(
         f"{rows:12,}{sort.seconds:10.1f}{sort.total:9.1f}{made.seconds:11.1f}{made.total:9.1f}"
         f"{made.seconds / sort.seconds:8.2f}{made.total / sort.total:8.2f}{planned:10.1f}"

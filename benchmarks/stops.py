@@ -22,14 +22,14 @@ import anon_sql
 from anon_sql import datasets
 from anon_sql.core import stopping
 
-QIDS = ["age", "education_num", "marital_status", "occupation", "sex"]
-ROLES = f"qids := {QIDS}, sensitive := 'income', keep := ['*']"
+QUASI = ["age", "education_num", "marital_status", "occupation", "sex"]
+ROLES = f"quasi := {QUASI}, sensitive := 'income', keep := ['*']"
 TREE = f"{ROLES}, hierarchy := 'tree'"
-PAIR = f"'t', 'r', qids := {QIDS}"
+PAIR = f"'t', 'r', quasi := {QUASI}"
 SECRET = f"{PAIR}, sensitive := 'income'"
 KEYED = "entity := 'person', key := '0123456789abcdef'"
-MANY = "qids := ['a', 'b', 'c'], keep := 'd', identifiers := 'e'"
-QUERIES = "(SELECT list(query) FROM query_workload('t', n := 20, qids := ['age', 'occupation']))"
+MANY = "quasi := ['a', 'b', 'c'], keep := 'd', identifiers := 'e'"
+QUERIES = "(SELECT list(query) FROM query_workload('t', n := 20, quasi := ['age', 'occupation']))"
 CALLS = {
     **{
         name: f"FROM {name}('t', k := 10, {ROLES})"
@@ -37,7 +37,7 @@ CALLS = {
     },
     "top_down": f"FROM top_down('t', k := 10, {ROLES})",
     "sdka": f"FROM sdka('t', k := 10, {ROLES}, generator := 'bootstrap')",
-    "canon": "FROM canon('t', k := 10, qids := ['age', 'education_num'], keep := ['*'])",
+    "canon": "FROM canon('t', k := 10, quasi := ['age', 'education_num'], keep := ['*'])",
     **{
         name: f"FROM {name}('t', k := 10, {TREE})"
         for name in ("basic_mondrian", "datafly", "full_domain")
@@ -45,18 +45,18 @@ CALLS = {
     "rayden of many values": f"FROM rayden('persons', k := 10, {MANY})",
     "anonymize of many values": f"FROM anonymize('persons', k := 10, {MANY})",
     "mondrian of many values": f"FROM mondrian('persons', k := 10, {MANY})",
-    "audit of many values": "FROM audit('persons', 'persons_r', 10, qids := ['a', 'b', 'c'])",
-    "gcp of many values": "SELECT gcp('persons', 'persons_r', qids := ['a', 'b', 'c'])",
+    "audit of many values": "FROM audit('persons', 'persons_r', 10, quasi := ['a', 'b', 'c'])",
+    "gcp of many values": "SELECT gcp('persons', 'persons_r', quasi := ['a', 'b', 'c'])",
     "anonymize, mean": f"FROM anonymize('t', k := 10, {ROLES}, format := 'mean')",
     "anonymize_stats": f"FROM anonymize_stats('t', k := 10, {ROLES})",
     "rayden_stats": f"FROM rayden_stats('t', k := 10, {ROLES})",
     "dop_stats": f"FROM dop_stats('t', k := 10, {ROLES})",
     "mondrian_cof_stats": f"FROM mondrian_cof_stats('t', k := 10, {ROLES})",
     "sdka_stats": f"FROM sdka_stats('t', k := 10, {ROLES}, generator := 'bootstrap')",
-    "mondrian_partition": f"FROM mondrian_partition('t', k := 10, qids := {QIDS})",
-    "vp_partition": f"FROM vp_partition('t', k := 10, qids := {QIDS})",
-    "cof_score": f"FROM cof_score('classed', k := 10, qids := {QIDS})",
-    "generalize": f"FROM generalize('classed', k := 10, qids := {QIDS}, keep := ['*'])",
+    "mondrian_partition": f"FROM mondrian_partition('t', k := 10, quasi := {QUASI})",
+    "vp_partition": f"FROM vp_partition('t', k := 10, quasi := {QUASI})",
+    "cof_score": f"FROM cof_score('classed', k := 10, quasi := {QUASI})",
+    "generalize": f"FROM generalize('classed', k := 10, quasi := {QUASI}, keep := ['*'])",
     "lattice": f"FROM lattice('t', k := 10, {TREE})",
     "compare": f"FROM compare('t', methods := ['mondrian', 'rayden'], ks := [10], {ROLES})",
     "tradeoff": f"FROM tradeoff('t', method := 'mondrian', ks := [10], {ROLES})",
@@ -64,7 +64,7 @@ CALLS = {
     "imbalance": "FROM imbalance('t', 'income')",
     "audit": f"FROM audit({PAIR}, k := 10, sensitive := 'income')",
     "audit of persons": "FROM audit('t', 'r', k := 10, entity := 'person', "
-    f"qids := {QIDS}, sensitive := 'income')",
+    f"quasi := {QUASI}, sensitive := 'income')",
     "risk": f"FROM risk({PAIR}, sampling_fraction := 0.01)",
     "anon_manifest": f"FROM anon_manifest('t', 'r', 'mondrian', k := 10, {ROLES})",
     **{
@@ -78,17 +78,17 @@ CALLS = {
     **{name: f"FROM {name}({PAIR})" for name in ("attribute_loss", "equivalence_classes")},
     "cavg": f"SELECT cavg({PAIR}, k := 10)",
     "utility": f"FROM utility({PAIR}, k := 10)",
-    "value_loss": f"FROM value_loss('t', 'means', qids := {QIDS})",
+    "value_loss": f"FROM value_loss('t', 'means', quasi := {QUASI})",
     **{
         f"classification, {model}": f"FROM classification({PAIR}, target := 'income', "
         f"model := '{model}')"
         for model in ("random_forest", "knn", "svm", "naive_bayes")
     },
-    "query_workload": "FROM query_workload('t', n := 1000, qids := ['age', 'occupation'])",
+    "query_workload": "FROM query_workload('t', n := 1000, quasi := ['age', 'occupation'])",
     "query_workload of many values": "FROM query_workload('persons', n := 100, "
-    "qids := ['a', 'b', 'c'])",
-    "query_error": f"FROM query_error('t', 'r', getvariable('queries'), qids := {QIDS})",
-    "workload_error": f"FROM workload_error('t', 'r', getvariable('queries'), qids := {QIDS})",
+    "quasi := ['a', 'b', 'c'])",
+    "query_error": f"FROM query_error('t', 'r', getvariable('queries'), quasi := {QUASI})",
+    "workload_error": f"FROM workload_error('t', 'r', getvariable('queries'), quasi := {QUASI})",
     "rewrite_query": f"SELECT rewrite_query('SELECT count(*) FROM raw WHERE age > 40', {PAIR})",
     "attack_linking": f"FROM attack_linking({SECRET})",
     "attack_background": f"FROM attack_background({SECRET}, known := 3)",
@@ -98,13 +98,13 @@ CALLS = {
     f"k := 10, {ROLES}, identifiers := 'person')",
     "attack_downcoding": f"FROM attack_downcoding({PAIR})",
     "attack_skewness": f"FROM attack_skewness({SECRET})",
-    "composition": f"FROM composition('t', ['r', 's'], qids := {QIDS}, sensitive := 'income')",
+    "composition": f"FROM composition('t', ['r', 's'], quasi := {QUASI}, sensitive := 'income')",
     "composition of many values": "FROM composition('persons', ['persons_r', 'persons_s'], "
-    "qids := ['a', 'b', 'c'], sensitive := 'd')",
+    "quasi := ['a', 'b', 'c'], sensitive := 'd')",
     "suggest_roles": "FROM suggest_roles('t')",
     "unique_combinations": "FROM unique_combinations('t')",
     "anon_roles": "FROM anon_roles('t')",
-    "gower_ranges": f"SELECT gower_ranges('t', {QIDS})",
+    "gower_ranges": f"SELECT gower_ranges('t', {QUASI})",
     "numeric_hierarchy": "FROM numeric_hierarchy('persons', 'a', widths := [10, 20])",
     "date_hierarchy": "FROM date_hierarchy('days', 'day', ['month', 'year'])",
     "prefix_hierarchy": "FROM prefix_hierarchy('persons', 'e', [2, 1])",
@@ -133,7 +133,7 @@ CREATE TABLE r AS FROM mondrian('t', k := 10, {roles}, identifiers := 'person');
 CREATE TABLE s AS FROM mondrian('t', k := 7, {roles}, identifiers := 'person');
 CREATE TABLE means AS
 FROM mondrian('t', k := 10, {roles}, identifiers := 'person', format := 'mean');
-CREATE TABLE classed AS FROM vp_partition('t', k := 10, qids := {qids});
+CREATE TABLE classed AS FROM vp_partition('t', k := 10, quasi := {quasi});
 CREATE TABLE persons_r AS FROM mondrian('persons', k := 10, {many});
 CREATE TABLE persons_s AS FROM mondrian('persons', k := 7, {many});
 CREATE TABLE persons_tree AS FROM numeric_hierarchy('persons', 'a', widths := [10, 100, 1000]);
@@ -203,7 +203,7 @@ def opened(rows: int) -> duckdb.DuckDBPyConnection:
     con = anon_sql.connect()
     con.execute("SET enable_progress_bar = false")
     datasets.adult(con, rows, seed=42, roles=False)
-    con.execute(WHOLE.format(rows=rows, roles=ROLES, many=MANY, qids=QIDS, keyed=KEYED))
+    con.execute(WHOLE.format(rows=rows, roles=ROLES, many=MANY, quasi=QUASI, keyed=KEYED))
     con.execute(f"SET VARIABLE queries = {QUERIES}")
     return con
 

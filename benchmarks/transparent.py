@@ -14,7 +14,7 @@ import time
 import anon_sql
 from anon_sql import datasets
 
-QIDS = ["age", "workclass", "education_num", "marital_status", "race", "sex", "native_country"]
+QUASI = ["age", "workclass", "education_num", "marital_status", "race", "sex", "native_country"]
 KEY = "a secret of the owner"
 
 
@@ -24,7 +24,7 @@ def load(con, file, rows, tables):
         source = "adult"
     else:
         source = f"'{file}'"
-    columns = ", ".join([*QIDS, "occupation"])
+    columns = ", ".join([*QUASI, "occupation"])
     con.execute(f"CREATE TABLE everybody AS SELECT {columns}, hash(a) AS h FROM {source} AS a")
     for number in range(tables):
         con.execute(
@@ -42,7 +42,7 @@ def main():
     given = asked.parse_args()
     con = anon_sql.connect()
     load(con, given.file, given.rows, given.tables)
-    roles = f"qids := {QIDS}, sensitive := 'occupation', key := '{KEY}'"
+    roles = f"quasi := {QUASI}, sensitive := 'occupation', key := '{KEY}'"
     print(
         "| k | constraint | GCP | GCP transparent | ratio | time | smallest class |\n|---|---|---|---|---|---|---|"
     )
@@ -63,10 +63,10 @@ def main():
                             f"FROM anonymize('t{number}', k := {k}, {call}, {roles})"
                         )
                         seconds[at].append(time.perf_counter() - began)
-                        loss = con.execute(f"SELECT gcp('t{number}', 'released', qids := {QIDS})")
+                        loss = con.execute(f"SELECT gcp('t{number}', 'released', quasi := {QUASI})")
                         losses[at].append(loss.fetchone()[0])
                         count = con.execute(
-                            f"SELECT k_anonymity('t{number}', 'released', qids := {QIDS})"
+                            f"SELECT k_anonymity('t{number}', 'released', quasi := {QUASI})"
                         )
                         least = min(least, count.fetchone()[0])
             before, after = map(statistics.mean, losses)

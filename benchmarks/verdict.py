@@ -85,8 +85,8 @@ def hospital(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def row_of(con: duckdb.DuckDBPyConnection, name: str, asked: dict[str, Any]) -> str:
-    _, qids, sensitive = TABLES[name]
-    call = {**asked, "qids": qids, "sensitive": sensitive, "effort": "fast", "suppressed": "keep"}
+    _, quasi, sensitive = TABLES[name]
+    call = {**asked, "quasi": quasi, "sensitive": sensitive, "effort": "fast", "suppressed": "keep"}
     started = time.perf_counter()
     listed = ", ".join(f"{key} := ${key}" for key in call)
     words = ", ".join(f"{key} = {value}" for key, value in asked.items())
@@ -115,9 +115,9 @@ def row_of(con: duckdb.DuckDBPyConnection, name: str, asked: dict[str, Any]) -> 
     near = []
     for within in WITHIN:
         ((share,),) = con.execute(
-            "SELECT max(near_share) FROM attack_inference('raw', 'released', $s, qids := $q, "
+            "SELECT max(near_share) FROM attack_inference('raw', 'released', $s, quasi := $q, "
             "within := $w)",
-            {"s": sensitive, "q": qids, "w": within},
+            {"s": sensitive, "q": quasi, "w": within},
         ).fetchall()
         near.append("-" if share is None else f"{share:.1%}")
     rules = {
@@ -133,27 +133,27 @@ def row_of(con: duckdb.DuckDBPyConnection, name: str, asked: dict[str, Any]) -> 
 
 def by_chance(con: duckdb.DuckDBPyConnection, name: str) -> str:
     """Return a row of a release with k = 10 whose sensitive values are shuffled between rows."""
-    _, qids, sensitive = TABLES[name]
-    given = {"q": qids, "s": sensitive}
+    _, quasi, sensitive = TABLES[name]
+    given = {"q": quasi, "s": sensitive}
     con.execute(
-        "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 10, qids := $q, "
+        "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 10, quasi := $q, "
         "sensitive := $s, effort := 'fast')",
         given,
     )
-    known, hidden = (", ".join(f'"{each}"' for each in names) for names in (qids, sensitive))
+    known, hidden = (", ".join(f'"{each}"' for each in names) for names in (quasi, sensitive))
     con.execute(
         f"CREATE TABLE shuffled AS FROM (SELECT {known} FROM released ORDER BY ALL) POSITIONAL JOIN "
         f"(SELECT {hidden} FROM (SELECT *, hash(row_number() OVER ()) AS h FROM released) ORDER BY h)"
     )
     worst = con.execute(
         "SELECT max(certain_share), max(inferred_share), max(lifted_share) "
-        "FROM attack_inference('raw', 'shuffled', $s, qids := $q)",
+        "FROM attack_inference('raw', 'shuffled', $s, quasi := $q)",
         given,
     ).fetchall()[0]
     near = []
     for within in WITHIN:
         ((share,),) = con.execute(
-            "SELECT max(near_share) FROM attack_inference('raw', 'shuffled', $s, qids := $q, "
+            "SELECT max(near_share) FROM attack_inference('raw', 'shuffled', $s, quasi := $q, "
             "within := $w)",
             {**given, "w": within},
         ).fetchall()

@@ -21,17 +21,17 @@ from peak import peak
 import anon_sql
 from anon_sql import datasets
 
-QIDS = "age workclass education_num marital_status occupation race sex native_country".split()
-ROLES = f"qids := {QIDS}, sensitive := ['income']"
-PAIR = f"'raw', 'released', qids := {QIDS}"
-QUERIES = f"SET VARIABLE queries = (SELECT list(query) FROM query_workload('raw', n := 100, qids := {QIDS}))"
+QUASI = "age workclass education_num marital_status occupation race sex native_country".split()
+ROLES = f"quasi := {QUASI}, sensitive := ['income']"
+PAIR = f"'raw', 'released', quasi := {QUASI}"
+QUERIES = f"SET VARIABLE queries = (SELECT list(query) FROM query_workload('raw', n := 100, quasi := {QUASI}))"
 MEASURES = (
     f"FROM utility({PAIR})",
     f"FROM attribute_loss({PAIR})",
     f"FROM risk({PAIR})",
     f"FROM attack_inference({PAIR}, sensitive := ['income'])",
     QUERIES,
-    f"FROM workload_error('raw', 'released', getvariable('queries'), qids := {QIDS})",
+    f"FROM workload_error('raw', 'released', getvariable('queries'), quasi := {QUASI})",
 )
 
 

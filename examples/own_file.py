@@ -22,7 +22,7 @@ else:
 
 # The first argument is a path instead of a table name. Files have no roles, so pass them.
 con.execute(
-    "CREATE TABLE release AS FROM anonymize(?, k := 10, qids := ?, format := 'typed')",
+    "CREATE TABLE release AS FROM anonymize(?, k := 10, quasi := ?, format := 'typed')",
     [source, quasi],
 )
 con.table("release").write_parquet(target)
@@ -31,6 +31,6 @@ con.sql("FROM release LIMIT 5").show()
 con.execute("SET VARIABLE source = ?", [source])
 con.execute("SET VARIABLE quasi = ?", [quasi])
 con.sql(
-    "FROM utility(getvariable('source'), 'release', k := 10, qids := getvariable('quasi'))"
+    "FROM utility(getvariable('source'), 'release', k := 10, quasi := getvariable('quasi'))"
 ).show()
 print(f"{source} released as {target}")

@@ -18,7 +18,7 @@ boxes = con.sql(
     """
     WITH shown AS (SELECT age, education_num, income FROM adult)
     SELECT DISTINCT age.min, age.max, education_num.min, education_num.max
-    FROM anonymize('shown', k := 10, qids := ['age', 'education_num'], sensitive := ['income'],
+    FROM anonymize('shown', k := 10, quasi := ['age', 'education_num'], sensitive := ['income'],
         format := 'typed')
     """
 ).fetchall()

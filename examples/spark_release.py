@@ -54,7 +54,7 @@ anon_sql.spark.register(spark)
 spark.sql(
     """
     SELECT * FROM anonymize(
-        TABLE(patients), k => 5, qids => array('age', 'city', 'admitted'),
+        TABLE(patients), k => 5, quasi => array('age', 'city', 'admitted'),
         sensitive => 'illness', identifiers => 'patient_id')
     """
 ).show(5, truncate=False)

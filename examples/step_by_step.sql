@@ -12,10 +12,10 @@ FROM range(500) AS made(i);
 CREATE TABLE people_release AS
 WITH
 parts AS (
-    FROM vp_partition('people', k := 10, qids := ['age', 'income', 'city'])
+    FROM vp_partition('people', k := 10, quasi := ['age', 'income', 'city'])
 ),
 scored AS (
-    FROM cof_score('parts', k := 10, qids := ['age', 'income', 'city'], alpha := 1.5)
+    FROM cof_score('parts', k := 10, quasi := ['age', 'income', 'city'], alpha := 1.5)
 ),
 -- Ten or more outliers become a class of their own; fewer stay in their classes.
 regrouped AS (
@@ -25,7 +25,7 @@ regrouped AS (
     FROM scored
 )
 SELECT * FROM generalize(
-    'regrouped', k := 10, qids := ['age', 'income', 'city'], sensitive := ['illness']);
+    'regrouped', k := 10, quasi := ['age', 'income', 'city'], sensitive := ['illness']);
 
 SELECT age, income, city, count(*) AS rows, count(DISTINCT illness) AS illnesses
 FROM people_release GROUP BY ALL ORDER BY rows DESC, age LIMIT 10;

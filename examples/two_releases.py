@@ -24,7 +24,7 @@ con.execute(
 )
 for seed, name in enumerate(RELEASES, start=2):
     con.execute(
-        f"CREATE TABLE {name} AS FROM rayden('people', k := 3, qids := ['age', 'weight'], "
+        f"CREATE TABLE {name} AS FROM rayden('people', k := 3, quasi := ['age', 'weight'], "
         f"sensitive := ['illness'], seed := {seed}, format := 'typed')"
     )
 people = con.sql("SELECT age, weight FROM people").fetchall()

@@ -34,8 +34,8 @@ CREATE TABLE tree AS SELECT 'city' AS attribute, 'c' || i AS value, 1 AS level,
     'g' || (i // 3) AS label FROM range(9) t(i);
 CREATE TABLE classed AS SELECT * EXCLUDE (n), n // 7 AS class_id FROM people;
 """
-ROLES = "qids := ['age', 'city'], sensitive := 'illness', keep := 'n', identifiers := 'person'"
-NUMBERS = "qids := ['age', 'pay'], sensitive := 'illness'"
+ROLES = "quasi := ['age', 'city'], sensitive := 'illness', keep := 'n', identifiers := 'person'"
+NUMBERS = "quasi := ['age', 'pay'], sensitive := 'illness'"
 OPTIONS = """
 k := 7 | l := 2 | l := 2, l_kind := 'entropy' | l := 2, l_kind := 'recursive', c := 2 | t := 0.3
 beta := 2 | delta := 2 | format := 'typed' | format := 'mean' | format := 'median'
@@ -55,13 +55,13 @@ effort := 'x' | rounds := -1 | time_limit := 0 | suppression_limit := 2""",
     "sdka": "numbers := 'centre' | numbers := 'x'",
 }
 MEASURES = """
-k_anonymity: | qids := ['age', 'city'] | qids := 'nothing'
+k_anonymity: | quasi := ['age', 'city'] | quasi := 'nothing'
 l_diversity: sensitive := 'illness' | sensitive := 'illness', kind := 'x'
 t_closeness: sensitive := 'illness' | sensitive := 'nobody'
 beta_likeness: sensitive := 'illness'
 delta_disclosure: sensitive := 'illness'
 gcp: | hierarchy := 'tree' | weights := MAP {'age': 2.0} | ncp := 'dop' | ncp := 'x'
-dm: | qids := ['age', 'city']
+dm: | quasi := ['age', 'city']
 dm_star: |
 cavg: k := 5 | k := 0
 iloss: | hierarchy := 'tree'
@@ -100,23 +100,23 @@ def calls() -> Iterator[str]:
         "SELECT * EXCLUDE (seconds) FROM compare('people', methods := ['anonymize', 'mondrian', 'oka'], ks := [5, 10], "
         f"{ROLES})",
         f"SELECT * EXCLUDE (seconds) FROM tradeoff('people', method := 'mondrian', ks := [5, 10], {ROLES})",
-        "FROM lattice('people', k := 5, qids := ['age', 'city'], keep := ['*'])",
+        "FROM lattice('people', k := 5, quasi := ['age', 'city'], keep := ['*'])",
         f"FROM anonymize_stats('people', k := 5, {ROLES})",
         f"FROM rayden_stats('people', k := 5, {ROLES})",
         f"FROM dop_stats('people', k := 5, {ROLES})",
         f"FROM mondrian_cof_stats('people', k := 5, {ROLES})",
         f"FROM sdka_stats('people', k := 5, {ROLES})",
-        "FROM mondrian_partition('people', k := 5, qids := ['age', 'city'])",
-        "FROM vp_partition('people', k := 5, qids := ['age', 'city'])",
-        "FROM cof_score('classed', k := 5, qids := ['age', 'city'], classes := 'class_id')",
-        "FROM generalize('classed', qids := ['age', 'city'], keep := ['*'], classes := 'class_id')",
+        "FROM mondrian_partition('people', k := 5, quasi := ['age', 'city'])",
+        "FROM vp_partition('people', k := 5, quasi := ['age', 'city'])",
+        "FROM cof_score('classed', k := 5, quasi := ['age', 'city'], classes := 'class_id')",
+        "FROM generalize('classed', quasi := ['age', 'city'], keep := ['*'], classes := 'class_id')",
         "FROM suggest_roles('people')",
         "FROM unique_combinations('people')",
         "FROM anon_roles('people')",
         "FROM anon_methods()",
         "FROM data_quality('people')",
         "FROM imbalance('people', sensitive := 'illness')",
-        "SELECT gower_ranges('people', qids := ['age', 'city'])",
+        "SELECT gower_ranges('people', quasi := ['age', 'city'])",
         f"FROM anonymize('{TABLE}', k := 10) SELECT * LIMIT 1000",
         "SELECT function_name, parameters FROM duckdb_functions() WHERE function_type LIKE "
         "'%macro' AND NOT internal AND function_name NOT LIKE '\\_\\_%' ESCAPE '\\' ORDER BY ALL",
@@ -147,8 +147,8 @@ def _joined(*parts: str) -> str:
 def _with_roles(name: str, option: str) -> str:
     """Return an option with the roles that the measure needs besides."""
     given = [option]
-    if "qids" not in option:
-        given.append("qids := ['age', 'city']")
+    if "quasi" not in option:
+        given.append("quasi := ['age', 'city']")
     of_values = "attack" in name and name != "attack_downcoding"
     if "sensitive" not in option and (of_values or name in ("audit", "utility")):
         given.append("sensitive := 'illness'")

@@ -16,13 +16,13 @@ PEOPLE = f"""
 """
 PLAN = """
     CREATE TABLE people_plan AS FROM linked_plan(
-        'people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness');
+        'people', k := 2, quasi := ['people.age', 'people.city'], keep := 'people.illness');
 """
 TABLES = f"""
     {PEOPLE}
     CREATE TABLE release AS
-    FROM rayden('people', k := 5, qids := ['age', 'city'], sensitive := ['illness']);
-    CREATE TABLE classed AS FROM vp_partition('people', k := 5, qids := ['age', 'city']);
+    FROM rayden('people', k := 5, quasi := ['age', 'city'], sensitive := ['illness']);
+    CREATE TABLE classed AS FROM vp_partition('people', k := 5, quasi := ['age', 'city']);
     {PLAN}
 """
 LEDGER = """
@@ -34,7 +34,7 @@ LEDGER = """
 SERIES = """
     CREATE TABLE persons AS SELECT row_number() OVER () AS person, * FROM people;
     CREATE TABLE anon_series AS FROM series_next(
-        'persons', l := 2, qids := ['age', 'city'], sensitive := 'illness', entity := 'person',
+        'persons', l := 2, quasi := ['age', 'city'], sensitive := 'illness', entity := 'person',
         key := '0123456789abcdef')
 """
 FILES = {

@@ -28,7 +28,7 @@ TABLE = """
     SELECT 'city', city, level, if(level = 2, '*', left(city, 1))
     FROM (SELECT DISTINCT city FROM made), range(1, 3) AS made(level);
 """
-QIDS = {
+QUASI = {
     "canon": "['age', 'years']",
     "basic_mondrian": "['age', 'city']",
     "datafly": "['age', 'city']",
@@ -39,8 +39,8 @@ def calls() -> dict[str, str]:
     """Return the call of each release function, alone and under rules, by its name in the list."""
     found = {}
     for name in METHODS:
-        qids = QIDS.get(name, "['age', 'years', 'city']")
-        given = f"k := 5, qids := {qids}, keep := ['*']"
+        quasi = QUASI.get(name, "['age', 'years', 'city']")
+        given = f"k := 5, quasi := {quasi}, keep := ['*']"
         if "hierarchy" in OWN.get(name, ""):
             given += ", hierarchy := 'tree'"
         for protected in (False, True):

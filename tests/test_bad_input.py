@@ -75,42 +75,42 @@ def test_options(people, option, said):
     assert fails(people, f"FROM rayden('people', {option})") == f"rayden: {said}"
 
 
-@pytest.mark.parametrize("qids", ["'Age, city'", "['age,CITY']"])
-def test_names_in_one_text(people, qids):
-    got = qids.strip("[]")
-    assert fails(people, f"FROM rayden('people', qids := {qids})") == (
-        f"rayden: qids must name columns of the table, got {got}; "
+@pytest.mark.parametrize("quasi", ["'Age, city'", "['age,CITY']"])
+def test_names_in_one_text(people, quasi):
+    got = quasi.strip("[]")
+    assert fails(people, f"FROM rayden('people', quasi := {quasi})") == (
+        f"rayden: quasi must name columns of the table, got {got}; "
         "write each name as a text of its own, ['age', 'city']"
     )
 
 
 def test_an_unknown_relation_is_duckdbs_own_error(con):
     with pytest.raises(duckdb.CatalogException, match="Table with name nope does not exist"):
-        con.execute("FROM rayden('nope', qids := ['a'])").fetchall()
+        con.execute("FROM rayden('nope', quasi := ['a'])").fetchall()
 
 
 def test_k_equals_on_a_table_with_a_column_k(con):
     con.execute("CREATE TABLE t AS SELECT i % 4 AS k, i % 3 AS a FROM range(100) r(i)")
     said = WHOLE + "a BOOLEAN; write k := 7, since k = 7 is a comparison"
-    assert fails(con, "FROM rayden('t', k = 7, qids := ['a'])") == said
-    assert fails(con, "FROM rayden('t', k = 7, qids := ['k'])") == said
-    smallest = "SELECT min(n) FROM (SELECT count(*) AS n FROM rayden('t', k := 7, qids := ['k', 'a']) GROUP BY k, a)"
+    assert fails(con, "FROM rayden('t', k = 7, quasi := ['a'])") == said
+    assert fails(con, "FROM rayden('t', k = 7, quasi := ['k'])") == said
+    smallest = "SELECT min(n) FROM (SELECT count(*) AS n FROM rayden('t', k := 7, quasi := ['k', 'a']) GROUP BY k, a)"
     assert con.execute(smallest).fetchall()[0][0] >= 7
 
 
 def test_canon_names_the_columns_that_are_text(people):
     assert fails(people, "FROM canon('people')") == (
         "canon: every quasi-identifier must be numeric, got text in city, sex; "
-        "use rayden, or leave them out of qids"
+        "use rayden, or leave them out of quasi"
     )
 
 
 def test_a_reserved_prefix(con):
     con.execute("CREATE TABLE t AS SELECT 1 AS __anon_hash, 2 AS a")
     with pytest.raises(duckdb.Error):
-        con.execute("FROM rayden('t', k := 1, qids := ['a'])").fetchall()
+        con.execute("FROM rayden('t', k := 1, quasi := ['a'])").fetchall()
     con.execute("CREATE TABLE u AS SELECT 1 AS __anon_mine, 2 AS a")
-    assert fails(con, "FROM rayden('u', k := 1, qids := ['a'])") == (
+    assert fails(con, "FROM rayden('u', k := 1, quasi := ['a'])") == (
         "rayden: column names must not begin with __anon_, got __anon_mine"
     )
 
@@ -118,7 +118,7 @@ def test_a_reserved_prefix(con):
 def test_more_rows_than_fit_into_memory(con):
     con.execute("SET memory_limit = '100MiB'")
     con.execute("CREATE VIEW large AS SELECT i % 90 AS age, i % 7 AS x FROM range(5000000) r(i)")
-    said = fails(con, "FROM rayden('large', k := 5, qids := ['age', 'x'])")
+    said = fails(con, "FROM rayden('large', k := 5, quasi := ['age', 'x'])")
     assert said.startswith("rayden: the table must fit into memory, got more than ")
     assert "0.1 GiB of memory there are at about" in said
     assert said.endswith(

@@ -46,7 +46,7 @@ def fill(con, rows, name="t"):
 
 
 def release(con, method, table="t", k=4, **more):
-    given = {"qids": NUMERIC, "keep": ["kept", "rid"], **more}
+    given = {"quasi": NUMERIC, "keep": ["kept", "rid"], **more}
     arguments = ", ".join(f"{name} := {value!r}" for name, value in given.items())
     return con.execute(f"FROM {method}('{table}', k := {k}, {arguments})").fetchall()
 
@@ -138,7 +138,7 @@ def test_both_formats_say_the_same(con, method):
 def test_empty_tables_keep_their_columns(con, method):
     fill(con, [])
     assert release(con, method) == []
-    found = con.sql(f"FROM {method}('t', qids := {NUMERIC}, keep := ['*'], format := 'typed')")
+    found = con.sql(f"FROM {method}('t', quasi := {NUMERIC}, keep := ['*'], format := 'typed')")
     assert found.columns == ["n", "d", "x", "kept", "rid"]
     assert [str(kind) for kind in found.types] == [
         "STRUCT(min INTEGER, max INTEGER)",
@@ -157,10 +157,10 @@ def test_rows_that_are_all_equal_and_a_constant_column(con, method):
 def test_quasi_identifiers_alone_and_one_alone(con, method):
     fill(con, made(80))
     con.execute("CREATE TABLE q AS SELECT n, x FROM t")
-    both = con.execute(f"FROM {method}('q', k := 4, qids := ['n', 'x'], keep := ['*'])").fetchall()
+    both = con.execute(f"FROM {method}('q', k := 4, quasi := ['n', 'x'], keep := ['*'])").fetchall()
     assert len(both) == 80
     assert min(Counter(both).values()) >= 4
-    one = con.execute(f"FROM {method}('q', k := 4, qids := ['x'], keep := ['*'])").fetchall()
+    one = con.execute(f"FROM {method}('q', k := 4, quasi := ['x'], keep := ['*'])").fetchall()
     assert min(Counter(row[1] for row in one).values()) >= 4
 
 
@@ -183,7 +183,7 @@ def test_names_that_macros_use_themselves(con, method):
     columns = ", ".join(f'i % {3 + at} AS "{name}"' for at, name in enumerate(parameters))
     con.execute(f"CREATE TABLE tbl AS SELECT {columns}, i % 5 AS q FROM range(90) AS r(i)")
     kept = [name for name in parameters if name not in ("k", "seed")]
-    call = f"FROM {method}('tbl', k := 4, qids := ['k', 'seed', 'q'], keep := {kept})"
+    call = f"FROM {method}('tbl', k := 4, quasi := ['k', 'seed', 'q'], keep := {kept})"
     released = con.sql(call)
     assert released.columns == [*parameters, "q"]
     groups = con.execute(f"SELECT count(*) {call} GROUP BY {quoted(['k', 'seed', 'q'])}").fetchall()

@@ -16,7 +16,7 @@ def test_values_with_a_time_zone_are_read_on_a_fresh_install(con):
     con.execute(
         "CREATE TABLE t AS SELECT TIMESTAMPTZ '2020-01-01 10:00:00+00' AS born, 1 AS n FROM range(4)"
     )
-    kept = "mondrian('t', k := 2, qids := 'n', keep := 'born')"
+    kept = "mondrian('t', k := 2, quasi := 'n', keep := 'born')"
     ((found,),) = con.execute(f"SELECT DISTINCT born FROM {kept}").fetchall()
     assert found == datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC)
 

@@ -41,7 +41,7 @@ COMMENT = Where(COMMENTS, " or declare it")
     ("words", "said"),
     [
         (Parameter("l"), ["l", "--l", "l", "l", "l"]),
-        (Parameter("qids"), ["qids", "--quasi", "qids", "qids", "qids"]),
+        (Parameter("quasi"), ["quasi", "--quasi", "quasi", "quasi", "quasi"]),
         (Parameter("synthetic"), ["synthetic", "synthetic", "synthetic", "synthetic", "synthetic"]),
         (
             Parameter("hierarchy", "the relation"),
@@ -74,13 +74,13 @@ COMMENT = Where(COMMENTS, " or declare it")
             ],
         ),
         (
-            Argument("qids", ["a,b", "c"]),
+            Argument("quasi", ["a,b", "c"]),
             [
-                "qids := ['a,b', 'c']",
+                "quasi := ['a,b', 'c']",
                 "--quasi '\"a,b\",c'",
-                "qids=['a,b', 'c']",
-                "qids=['a,b', 'c']",
-                "qids => array('a,b', 'c')",
+                "quasi=['a,b', 'c']",
+                "quasi=['a,b', 'c']",
+                "quasi => array('a,b', 'c')",
             ],
         ),
         (
@@ -94,8 +94,8 @@ COMMENT = Where(COMMENTS, " or declare it")
             ],
         ),
         (
-            Argument("qids", [...]),
-            ["qids := […]", "--quasi …", "qids=[…]", "qids=[…]", "qids => array(…)"],
+            Argument("quasi", [...]),
+            ["quasi := […]", "--quasi …", "quasi=[…]", "quasi=[…]", "quasi => array(…)"],
         ),
         (Argument("like", ...), ["like := …", "--like …", "like=…", "like=…", "like => …"]),
         (
@@ -152,7 +152,7 @@ def test_a_hint_that_a_host_lacks_is_left_out():
 
 
 @pytest.mark.parametrize(
-    "text", ["got 'qids'", "must be l := 2", "leave it out of keep", "\ue000k"]
+    "text", ["got 'quasi'", "must be l := 2", "leave it out of keep", "\ue000k"]
 )
 def test_text_is_no_parameter(text):
     for host in HOSTS.values():

@@ -119,8 +119,8 @@ def shared():
         yield con
 
 
-def released(con, method, k=2, table="t", qids=QUASI, **more):
-    arguments = {"qids": qids, "keep": ["rid"], "hierarchy": "h", **more}
+def released(con, method, k=2, table="t", quasi=QUASI, **more):
+    arguments = {"quasi": quasi, "keep": ["rid"], "hierarchy": "h", **more}
     given = ", ".join(f"{name} := {value!r}" for name, value in arguments.items())
     return con.execute(f"FROM {method}('{table}', k := {k}, {given}) ORDER BY rid").fetchall()
 
@@ -147,7 +147,7 @@ def test_a_label_is_the_lowest_common_ancestor_of_its_class(shared, method, rows
 def test_both_formats_say_the_same_and_lose_what_a_plain_sum_says(shared, method, rows):
     fill(shared, rows)
     shown = released(shared, method)
-    call = f"qids := {QUASI}, hierarchy := 'h'"
+    call = f"quasi := {QUASI}, hierarchy := 'h'"
     shared.execute(
         f"CREATE OR REPLACE TABLE v AS FROM {method}('t', k := 2, {call}, keep := ['rid'], format := 'typed')"
     )
@@ -183,7 +183,7 @@ def test_the_leaves_of_a_number_that_is_no_leaf_of_ranges(con):
     con.execute("CREATE TABLE t AS SELECT i % 4 AS n, i AS rid FROM range(12) AS r(i)")
     odd = {str(i): ["even" if i % 2 == 0 else "odd", "*"] for i in range(4)}
     hierarchy(con, {"n": odd})
-    call = "FROM basic_mondrian('t', k := 4, qids := ['n'], keep := ['rid'], hierarchy := 'h'"
+    call = "FROM basic_mondrian('t', k := 4, quasi := ['n'], keep := ['rid'], hierarchy := 'h'"
     assert {row[0] for row in con.execute(f"{call})").fetchall()} == {"even", "odd"}
     said = fails(con, f"{call}, format := 'typed')")
     assert said.startswith(
@@ -196,11 +196,11 @@ def test_a_leaf_that_the_column_cannot_hold_counts_as_a_leaf(con, method):
     con.execute("CREATE TABLE t AS SELECT 1 + i % 2 AS n, i AS rid FROM range(3) AS r(i)")
     hierarchy(con, {"n": {"1": ["low", "*"], "2": ["low", "*"], "n/a": ["low", "*"], "7": ["*"]}})
     con.execute(
-        f"CREATE TABLE r AS FROM {method}('t', k := 2, qids := ['n'], keep := ['rid'], hierarchy := 'h', suppressed := 'keep')"
+        f"CREATE TABLE r AS FROM {method}('t', k := 2, quasi := ['n'], keep := ['rid'], hierarchy := 'h', suppressed := 'keep')"
     )
     assert set(con.execute("SELECT DISTINCT n FROM r").fetchall()) <= {("low",), ("*",)}
     if method != "datafly":
-        assert con.execute("SELECT gcp('t', 'r', qids := ['n'], hierarchy := 'h')").fetchall() == [
+        assert con.execute("SELECT gcp('t', 'r', quasi := ['n'], hierarchy := 'h')").fetchall() == [
             (0.75,)
         ]
 
@@ -234,7 +234,7 @@ def test_k_of_one_an_empty_table_and_a_k_too_large(con, method):
         (None, "40", None, 1),
     ]
     said = fails(
-        con, f"FROM {method}('t', k := 3, qids := {QUASI}, keep := ['rid'], hierarchy := 'h')"
+        con, f"FROM {method}('t', k := 3, quasi := {QUASI}, keep := ['rid'], hierarchy := 'h')"
     )
     assert said == f"{method}: k must be at most the number of rows, 2, got k := 3"
     con.execute("DELETE FROM t")

@@ -69,10 +69,10 @@ def test_there_are_names_to_try():
 )
 def test_columns_of_any_name(con, method, form, odd):
     """Every other name is a quasi-identifier, the rest is kept, some are identifiers."""
-    qids, rest = NAMES[odd::2], NAMES[1 - odd :: 2]
+    quasi, rest = NAMES[odd::2], NAMES[1 - odd :: 2]
     identifiers, keep = rest[::2], rest[1::2]
     filled(con, "t", NAMES)
-    roles = f"qids := {names(qids)}, identifiers := {names(identifiers)}, format := '{form}'"
+    roles = f"quasi := {names(quasi)}, identifiers := {names(identifiers)}, format := '{form}'"
     released = [name for name in NAMES if name not in identifiers]
     kept = [*keep, "class_id"] if method == "rayden" else keep
     rel = con.sql(f"FROM {method}('t', k := 4, {roles}, keep := {names(kept)})")
@@ -87,22 +87,22 @@ def test_columns_of_any_name(con, method, form, odd):
 @pytest.mark.slow
 def test_every_step_on_columns_of_any_name(con):
     filled(con, "t", NAMES)
-    qids = names(NAMES)
+    quasi = names(NAMES)
     steps = (
         f"WITH raw AS (SELECT * EXCLUDE (class_id) FROM t), "
-        f"parts AS (FROM vp_partition('raw', k := 4, qids := {qids})), "
-        f"scored AS (FROM cof_score('parts', k := 4, qids := {qids})) "
-        f"FROM generalize('scored', k := 4, qids := {qids})"
+        f"parts AS (FROM vp_partition('raw', k := 4, quasi := {quasi})), "
+        f"scored AS (FROM cof_score('parts', k := 4, quasi := {quasi})) "
+        f"FROM generalize('scored', k := 4, quasi := {quasi})"
     )
     generalized = con.execute(steps)
     assert [column[0] for column in generalized.description] == NAMES
     assert len(generalized.fetchall()) == 24
-    assert con.execute(f"SELECT map_keys(gower_ranges('t', {qids}))").fetchall() == [(NAMES,)]
+    assert con.execute(f"SELECT map_keys(gower_ranges('t', {quasi}))").fetchall() == [(NAMES,)]
     assert con.execute(
-        f"SELECT partitions FROM rayden_stats('t', k := 12, qids := {qids})"
+        f"SELECT partitions FROM rayden_stats('t', k := 12, quasi := {quasi})"
     ).fetchall()
     near = (
-        f"SELECT max(gower(left_, right_, gower_ranges('t', {qids}))) "
+        f"SELECT max(gower(left_, right_, gower_ranges('t', {quasi}))) "
         "FROM t AS left_, (FROM t LIMIT 2) AS right_"
     )
     assert 0 < con.execute(near).fetchall()[0][0] <= 1
@@ -111,7 +111,7 @@ def test_every_step_on_columns_of_any_name(con):
 def test_roles_of_columns_of_any_name(con):
     own = {*ODD, "name", "type", "role", "source", "distinct_values", "nulls", "attribute", "tbl"}
     filled(con, "t", sorted(own))
-    found = con.execute(f"SELECT column_name, role FROM anon_roles('t', qids := {names(own)})")
+    found = con.execute(f"SELECT column_name, role FROM anon_roles('t', quasi := {names(own)})")
     wanted = [*((name, "quasi") for name in sorted(own)), ("class_id", None)]
     assert found.fetchall() == wanted
 
@@ -123,7 +123,7 @@ def test_tables_of_any_name(con, name):
         pytest.skip("DuckDB 1.5 does not find a table whose name has a double quote")
     filled(con, quote(name), ["a", "b"])
     relation = literal(quote(name))
-    rows = con.sql(f"FROM rayden({relation}, k := 4, qids := ['A', 'B'], keep := ['CLASS_ID'])")
+    rows = con.sql(f"FROM rayden({relation}, k := 4, quasi := ['A', 'B'], keep := ['CLASS_ID'])")
     assert rows.columns == ["a", "b", "class_id"]
     assert len(rows.fetchall()) == 24
     con.execute(f"DROP TABLE {quote(name)}")
@@ -134,8 +134,8 @@ def test_tables_and_ctes_called_like_those_inside_the_macros(con, name):
     """Either they are read or, where the macro's own comes first, it is an error."""
     filled(con, name, ["a", "b"])
     filled(con, "t", ["c", "d"])
-    table = f"FROM generalize('{name}', k := 4, qids := ['a', 'b'], keep := ['*'])"
-    cte = f"WITH {name} AS (FROM t) FROM generalize('{name}', k := 4, qids := ['c', 'd'], keep := ['*'])"
+    table = f"FROM generalize('{name}', k := 4, quasi := ['a', 'b'], keep := ['*'])"
+    cte = f"WITH {name} AS (FROM t) FROM generalize('{name}', k := 4, quasi := ['c', 'd'], keep := ['*'])"
     for call in (table, cte):
         if name in FIRST:
             with pytest.raises(duckdb.BinderException, match="__anon_"):
@@ -153,7 +153,7 @@ def test_a_column_with_our_prefix_is_refused(con, column):
         f"CREATE OR REPLACE TABLE t AS SELECT i % 2 AS a, i % 3 AS {column} FROM range(9) AS r(i)"
     )
     for method in ("rayden", "vp_partition", "gower_ranges", "anon_roles"):
-        arguments = "'t', qids := ['a']"
+        arguments = "'t', quasi := ['a']"
         call = (
             "SELECT gower_ranges('t', ['a'])"
             if method == "gower_ranges"
@@ -166,10 +166,10 @@ def test_a_column_with_our_prefix_is_refused(con, column):
 def test_k_as_a_comparison_on_a_column_called_k(con):
     filled(con, "t", ["k", "b"])
     assert (
-        len(con.execute("FROM rayden('t', k := 4, qids := ['k', 'b'], keep := ['*'])").fetchall())
+        len(con.execute("FROM rayden('t', k := 4, quasi := ['k', 'b'], keep := ['*'])").fetchall())
         == 24
     )
-    assert fails(con, "FROM rayden('t', k = 4, qids := ['k', 'b'], keep := ['*'])") == (
+    assert fails(con, "FROM rayden('t', k = 4, quasi := ['k', 'b'], keep := ['*'])") == (
         "rayden: k must be a whole number of at least 1, got a BOOLEAN; "
         "write k := 7, since k = 7 is a comparison"
     )
@@ -208,14 +208,14 @@ def test_relations_of_any_kind(con, everywhere, name):
     arrow, relation = con.sql("FROM source").to_arrow_table(), con.sql("FROM source")
     arrays = {column: frame[column].to_numpy() for column in frame}
     assert len(frame) == len(arrow) == len(relation) == len(arrays["a"])
-    call = f"rayden({literal(name.format(everywhere))}, k := 4, qids := ['a', 'b'], keep := ['*'])"
+    call = f"rayden({literal(name.format(everywhere))}, k := 4, quasi := ['a', 'b'], keep := ['*'])"
     assert con.execute(f"SELECT count(*), count(DISTINCT class_id) FROM {call}").fetchall() == [
         (24, 4)
     ]
 
 
 def test_names_that_are_expressions(con, everywhere):
-    call = "SELECT count(*) FROM rayden({}, k := 4, qids := ['a', 'b'], keep := ['*'])"
+    call = "SELECT count(*) FROM rayden({}, k := 4, quasi := ['a', 'b'], keep := ['*'])"
     assert con.execute(call.format("?"), ["source"]).fetchall() == [(24,)]
     assert con.execute(call.format("$1"), ["other.t"]).fetchall() == [(24,)]
     for name in ("getvariable('t')", "'sou' || 'rce'", "tbl := 'source'"):
@@ -229,7 +229,7 @@ def test_names_that_are_expressions(con, everywhere):
 )
 def test_what_is_no_relation_is_duckdbs_own_error(con, everywhere, name):
     with pytest.raises(duckdb.CatalogException, match="does not exist"):
-        con.sql(f"FROM rayden({literal(name)}, k := 4, qids := ['a'], keep := ['*'])")
+        con.sql(f"FROM rayden({literal(name)}, k := 4, quasi := ['a'], keep := ['*'])")
 
 
 def test_columns_that_differ_in_case_are_refused_although_duckdb_renames_one(con, tmp_path):
@@ -241,10 +241,10 @@ def test_columns_that_differ_in_case_are_refused_although_duckdb_renames_one(con
     con.register("twins", pd.DataFrame(twins))
     try:
         for name in ("twins", *paths):
-            call = f"FROM anonymize('{name}', k := 2, qids := ['age'], keep := ['*'])"
+            call = f"FROM anonymize('{name}', k := 2, quasi := ['age'], keep := ['*'])"
             assert "each column needs a name of its own, got age, Age" in fails(con, call)
         pq.write_table(pa.table([[1, 2], ["a", "b"]], ["age", "age"]), paths[0])
-        call = f"FROM anonymize('{paths[0]}', k := 2, qids := ['age'], keep := ['*'])"
+        call = f"FROM anonymize('{paths[0]}', k := 2, quasi := ['age'], keep := ['*'])"
         assert "each column needs a name of its own, got age, age" in fails(con, call)
     finally:
         con.unregister("twins")
@@ -254,5 +254,5 @@ def test_a_number_at_the_end_of_a_name_is_no_reason_to_refuse_it(con):
     con.execute(
         "CREATE OR REPLACE TABLE t AS SELECT i AS dose, i AS dose_1, i AS Other_1 FROM range(4) r(i)"
     )
-    call = "FROM anonymize('t', k := 2, qids := ['dose', 'dose_1'], keep := ['Other_1'])"
+    call = "FROM anonymize('t', k := 2, quasi := ['dose', 'dose_1'], keep := ['Other_1'])"
     assert len(con.execute(call).fetchall()) == 4

@@ -57,7 +57,7 @@ def fill(con, rows=150, seed=0, nulls=True):
 def call(method, how, table="t", **more):
     how = dict(how)
     given = {
-        "qids": ["n", "x"],
+        "quasi": ["n", "x"],
         "sensitive": ["s", "w"],
         "keep": ["rid"],
         **({"l": how["l"]} if "l" in how else {}),
@@ -197,7 +197,7 @@ def test_what_cannot_be_is_one_sentence(con, asked, message):
     k = "" if asked.startswith("k") else "k := 3, "
     with pytest.raises(Exception, match=r"anonymize: ") as caught:
         con.execute(
-            f"FROM anonymize('t', {k}qids := ['n', 'x'], keep := ['rid', '*'], {asked})"
+            f"FROM anonymize('t', {k}quasi := ['n', 'x'], keep := ['rid', '*'], {asked})"
         ).fetchall()
     assert message in str(caught.value)
 
@@ -228,6 +228,6 @@ def test_a_hierarchy_of_a_sensitive_column_is_no_licence(con):
     con.execute(f"CREATE TABLE r AS {call('anonymize', {'t': 0.3}, hierarchy='h')}")
     for hierarchy in ("NULL", "'h'"):
         t = con.execute(
-            f"SELECT t_closeness('t', 'r', ['s', 'w'], qids := ['n', 'x'], hierarchy := {hierarchy})"
+            f"SELECT t_closeness('t', 'r', ['s', 'w'], quasi := ['n', 'x'], hierarchy := {hierarchy})"
         ).fetchall()[0][0]
         assert t <= 0.3 + 1e-9

@@ -28,7 +28,7 @@ def test_a_declared_identifier_is_never_released(people):
     assert "person_id" not in columns(people, "FROM rayden('people')")
     people.execute("CREATE VIEW v AS FROM people")
     assert (
-        columns(people, "FROM rayden('v', qids := ['age'], identifiers := ['person_id'])")[0]
+        columns(people, "FROM rayden('v', quasi := ['age'], identifiers := ['person_id'])")[0]
         == "age"
     )
     assert fails(people, "FROM rayden('people', keep := ['person_id'])") == (
@@ -51,12 +51,12 @@ def test_identifiers_and_sensitive_add_to_what_is_declared(people):
     assert released == ["age", "city", "sex", "born", "illness"]
 
 
-def test_qids_replace_what_is_declared_and_the_rest_must_be_kept(people):
-    assert fails(people, "FROM rayden('people', qids := ['age', 'city', 'sex'])") == (
-        "rayden: a declared quasi-identifier must be in qids or in keep, got neither for born; "
+def test_quasi_replaces_what_is_declared_and_the_rest_must_be_kept(people):
+    assert fails(people, "FROM rayden('people', quasi := ['age', 'city', 'sex'])") == (
+        "rayden: a declared quasi-identifier must be in quasi or in keep, got neither for born; "
         "add it to one of them, for example keep := ['born']"
     )
-    kept = people.sql("FROM rayden('people', qids := ['AGE', 'city', 'sex'], keep := ['Born'])")
+    kept = people.sql("FROM rayden('people', quasi := ['AGE', 'city', 'sex'], keep := ['Born'])")
     assert dict(zip(kept.columns, map(str, kept.types), strict=True)) == {
         "age": "VARCHAR",
         "city": "VARCHAR",
@@ -71,8 +71,8 @@ def test_qids_replace_what_is_declared_and_the_rest_must_be_kept(people):
     ("arguments", "said"),
     [
         (
-            "qids := ['agee']",
-            "qids must name columns of the table, got 'agee'; did you mean age? "
+            "quasi := ['agee']",
+            "quasi must name columns of the table, got 'agee'; did you mean age? "
             "(person_id, age, city, sex, born, score, illness)",
         ),
         (
@@ -81,17 +81,17 @@ def test_qids_replace_what_is_declared_and_the_rest_must_be_kept(people):
             "person_id, age, city, sex, born, score, illness",
         ),
         (
-            "qids := ['age', 'Age', 'city', 'sex', 'born']",
-            "qids must name each column once, got 'Age' twice",
+            "quasi := ['age', 'Age', 'city', 'sex', 'born']",
+            "quasi must name each column once, got 'Age' twice",
         ),
         (
-            "qids := ['age', 'city', 'sex', 'born'], keep := ['born']",
+            "quasi := ['age', 'city', 'sex', 'born'], keep := ['born']",
             "a column has one role, got born as quasi and as keep; leave it out of keep",
         ),
-        ("qids := [1, 2]", "qids must be a list of column names, got list"),
+        ("quasi := [1, 2]", "quasi must be a list of column names, got list"),
         (
-            "qids := [], keep := ['age', 'city', 'sex', 'born']",
-            "at least one quasi-identifier is needed, got none; pass qids := ['age', …] "
+            "quasi := [], keep := ['age', 'city', 'sex', 'born']",
+            "at least one quasi-identifier is needed, got none; pass quasi := ['age', …] "
             "or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
         ),
     ],
@@ -110,7 +110,7 @@ def test_sensitive_takes_a_name_or_a_list(people):
 SHADOWED = (
     "rayden: comments count only where the relation is the committed table they were written on, "
     "got a relation of that name that differs from it (a CTE, a temporary table, another schema "
-    "or an uncommitted change); pass qids := […] and identifiers := […], or give the relation "
+    "or an uncommitted change); pass quasi := […] and identifiers := […], or give the relation "
     "another name"
 )
 
@@ -118,11 +118,11 @@ SHADOWED = (
 def test_a_cte_that_shadows_a_table_with_roles(people):
     other = "WITH people AS (SELECT age, city FROM people) FROM rayden('people', k := 5{})"
     assert fails(people, other.format("")) == SHADOWED
-    assert columns(people, other.format(", qids := ['age']")) == ["age", "city"]
+    assert columns(people, other.format(", quasi := ['age']")) == ["age", "city"]
     identifier = "WITH people AS (SELECT age, person_id FROM people) FROM rayden('people'{})"
-    assert fails(people, identifier.format(", qids := ['age']")) == SHADOWED
+    assert fails(people, identifier.format(", quasi := ['age']")) == SHADOWED
     assert columns(
-        people, identifier.format(", qids := ['age'], identifiers := ['person_id']")
+        people, identifier.format(", quasi := ['age'], identifiers := ['person_id']")
     ) == ["age"]
     same = "WITH people AS (SELECT * FROM people WHERE age > 30) FROM rayden('people')"
     assert "person_id" not in columns(people, same)
@@ -131,7 +131,7 @@ def test_a_cte_that_shadows_a_table_with_roles(people):
 def test_a_temp_table_that_shadows_a_table_with_roles(people):
     people.execute("CREATE TEMP TABLE people AS SELECT * FROM people")
     assert fails(people, "FROM rayden('people')") == SHADOWED
-    given = "FROM rayden('people', qids := ['age'], identifiers := ['person_id'])"
+    given = "FROM rayden('people', quasi := ['age'], identifiers := ['person_id'])"
     assert columns(people, given)[0] == "age"
     people.execute("COMMENT ON COLUMN temp.people.age IS 'anon:quasi'")
     assert fails(people, "FROM rayden('people')") == SHADOWED
@@ -149,7 +149,7 @@ def test_an_uncommitted_comment_does_not_count(people):
 def test_a_table_of_the_same_name_in_another_schema(people):
     people.execute("CREATE SCHEMA other")
     people.execute("CREATE TABLE other.people AS SELECT age, illness FROM people")
-    needs = "rayden: at least one quasi-identifier is needed, got none; pass qids := ['age', …]"
+    needs = "rayden: at least one quasi-identifier is needed, got none; pass quasi := ['age', …]"
     assert fails(people, "FROM rayden('other.people')").startswith(needs)
     people.execute("COMMENT ON COLUMN other.people.age IS 'anon:quasi'")
     assert columns(people, "FROM rayden('other.people')") == ["age", "illness"]
@@ -172,9 +172,9 @@ def test_a_view_read_from_elsewhere_does_not_lose_its_tables_roles(con, tmp_path
     )
     con.execute("COMMENT ON COLUMN s.people.name IS 'anon:identifier'")
     con.execute("USE s")
-    con.execute("CREATE VIEW s.v AS FROM rayden('people', k := 3, qids := ['age', 'city'])")
+    con.execute("CREATE VIEW s.v AS FROM rayden('people', k := 3, quasi := ['age', 'city'])")
     con.execute(
-        "CREATE VIEW s.full AS FROM rayden('memory.s.people', k := 3, qids := ['age', 'city'])"
+        "CREATE VIEW s.full AS FROM rayden('memory.s.people', k := 3, quasi := ['age', 'city'])"
     )
     assert columns(con, "FROM s.v") == ["age", "city"]
     con.execute("USE memory.main")
@@ -187,7 +187,7 @@ def test_a_view_read_from_elsewhere_does_not_lose_its_tables_roles(con, tmp_path
 def test_a_comment_that_changes_between_binding_and_running(people, monkeypatch):
     """What is given out was picked while binding; roles that changed since then stop it."""
     real, asked, hidden = binding.committed, [], [0]
-    call = "FROM rayden('people', qids := ['age', 'city', 'sex', 'born'])"
+    call = "FROM rayden('people', quasi := ['age', 'city', 'sex', 'born'])"
     wanted = people.execute(call).fetchall()
 
     def late(scope):
@@ -231,8 +231,8 @@ def test_no_value_of_the_data_stands_in_an_error(con):
         "FROM range(50) r(i)"
     )
     for query in (
-        "FROM rayden('t', qids := ['a'])",
-        "FROM rayden('t', qids := ['a', 's'], identifiers := ['name'])",
-        "FROM rayden('t', k := 51, qids := ['a'], identifiers := ['name'], keep := ['s'])",
+        "FROM rayden('t', quasi := ['a'])",
+        "FROM rayden('t', quasi := ['a', 's'], identifiers := ['name'])",
+        "FROM rayden('t', k := 51, quasi := ['a'], identifiers := ['name'], keep := ['s'])",
     ):
         assert "secret" not in fails(con, query)

@@ -41,33 +41,33 @@ def test_both_hold_in_every_class_and_are_measured_exactly(con, at):
         given["beta"] = None
         given["delta"] = given["delta"] or 1.5
     con.execute(
-        f"CREATE TABLE r AS FROM {METHODS[at]}('t', k := 2, qids := $qids, sensitive := $hidden, "
+        f"CREATE TABLE r AS FROM {METHODS[at]}('t', k := 2, quasi := $quasi, sensitive := $hidden, "
         "beta := $beta, delta := $delta)",
-        {"qids": NAMES[:2], "hidden": NAMES[2:], **given},
+        {"quasi": NAMES[:2], "hidden": NAMES[2:], **given},
     )
     found = [beta_and_delta(con, "t", "r", NAMES[:2], name) for name in NAMES[2:]]
     worst = [max(each) for each in zip(*found, strict=True)]
     for limit, reached in zip(given.values(), worst, strict=True):
         assert limit is None or reached <= limit + 1e-9
     measured = con.execute(
-        "SELECT beta_likeness('t', 'r', $hidden, qids := $qids), "
-        "delta_disclosure('t', 'r', $hidden, qids := $qids)",
-        {"qids": NAMES[:2], "hidden": NAMES[2:]},
+        "SELECT beta_likeness('t', 'r', $hidden, quasi := $quasi), "
+        "delta_disclosure('t', 'r', $hidden, quasi := $quasi)",
+        {"quasi": NAMES[:2], "hidden": NAMES[2:]},
     ).fetchall()[0]
     assert measured == pytest.approx(worst)
     asked = {name: value for name, value in given.items() if value is not None}
     checks = con.execute(
-        "SELECT property, required, passed FROM audit('t', 'r', 2, qids := $qids, "
+        "SELECT property, required, passed FROM audit('t', 'r', 2, quasi := $quasi, "
         "sensitive := $hidden, beta := $beta, delta := $delta, unique_share := 1) "
         "WHERE property IN ('beta', 'delta')",
-        {"qids": NAMES[:2], "hidden": NAMES[2:], **given},
+        {"quasi": NAMES[:2], "hidden": NAMES[2:], **given},
     ).fetchall()
     assert checks == [(name, value, True) for name, value in asked.items()]
 
 
 def test_without_them_a_release_is_as_before(con):
     fill(con, seed=1)
-    given = "k := 3, l := 2, t := 0.5, qids := ['n\"; --', 'a.b'], sensitive := ['from', 'größe']"
+    given = "k := 3, l := 2, t := 0.5, quasi := ['n\"; --', 'a.b'], sensitive := ['from', 'größe']"
     plain = con.execute(f"FROM anonymize('t', {given})").fetchall()
     assert (
         con.execute(f"FROM anonymize('t', {given}, beta := NULL, delta := NULL)").fetchall()
@@ -81,7 +81,7 @@ def test_an_audit_says_where_they_fail(con):
                 "FROM range(16) AS r(i)")  # fmt: skip
     con.execute("UPDATE r SET s = true WHERE a = '[0, 7]'")
     rows = con.execute(
-        "SELECT property, required, found, passed, example FROM audit('raw', 'r', qids := ['a'], "
+        "SELECT property, required, found, passed, example FROM audit('raw', 'r', quasi := ['a'], "
         "sensitive := ['s'], beta := 0.2, delta := 1) WHERE property IN ('beta', 'delta')"
     ).fetchall()
     assert rows == [

@@ -125,7 +125,7 @@ def classed(con, sql_type, *classes):
 def generalized(con, what, form="label"):
     """``what`` of each released row, by class; every class's rows must say the same."""
     rows = con.execute(
-        f"SELECT DISTINCT c, {what} FROM generalize('t', k := 2, qids := ['v'], keep := ['*'], format := '{form}') "
+        f"SELECT DISTINCT c, {what} FROM generalize('t', k := 2, quasi := ['v'], keep := ['*'], format := '{form}') "
         "ORDER BY c"
     ).fetchall()
     assert [row[0] for row in rows] == list(range(len(rows)))
@@ -156,7 +156,7 @@ def test_every_value_lies_in_its_label(con, sql_type, values, label):
     rows = con.execute(
         f"SELECT bool_and(v IS NOT DISTINCT FROM '*' OR coalesce(original BETWEEN "
         f"anon_min(v)::{sql_type} AND anon_max(v)::{sql_type}, original IS NULL AND v IS NULL)), "
-        "count(*) FROM rayden('raw', k := 2, qids := ['v'], keep := ['original'])"
+        "count(*) FROM rayden('raw', k := 2, quasi := ['v'], keep := ['original'])"
     ).fetchall()
     assert rows == [(True, len(values) + 4)]
 
@@ -183,8 +183,10 @@ def test_null_is_a_value_in_every_type(con):
         f"CREATE OR REPLACE TABLE t AS SELECT class_id, class_id AS c, {', '.join(picked)} "
         "FROM range(4) AS classes(class_id), range(2) AS twins(twin)"
     )
-    qids = str(list(columns))
-    call = f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], format := '%s') ORDER BY c"
+    quasi = str(list(columns))
+    call = (
+        f"FROM generalize('t', k := 2, quasi := {quasi}, keep := ['*'], format := '%s') ORDER BY c"
+    )
     labels = con.execute("SELECT DISTINCT ON (c) * " + call % "label").fetchall()
     assert labels[0] == (0, *[None] * len(both))
     assert labels[1] == (1, *["*"] * len(both))
@@ -197,7 +199,7 @@ def test_null_is_a_value_in_every_type(con):
     expected = [[False, True], [True, False], [False, False], [False, False]]
     assert typed == [(c, *[expected[c]] * len(both)) for c in range(4)]
     text = fails(
-        con, f"FROM generalize('t', k := 2, qids := {qids}, keep := ['*'], suppressed := 'drop')"
+        con, f"FROM generalize('t', k := 2, quasi := {quasi}, keep := ['*'], suppressed := 'drop')"
     )
     assert "got 2 that are * in every quasi-identifier" in text  # what suppressed rows are
 
@@ -211,7 +213,7 @@ def test_nan_and_infinity_are_counted(con, sql_type, method):
     con.execute("ALTER TABLE t RENAME class_id TO class")
     more = ", classes := 'class'" if method == "generalize" else ""
     more += "" if method == "vp_partition" else ", keep := ['*']"
-    assert fails(con, f"FROM {method}('t', k := 2, qids := ['v']{more})") == (
+    assert fails(con, f"FROM {method}('t', k := 2, quasi := ['v']{more})") == (
         f"{method}: v must hold finite values, got 3 that are NaN or infinite; "
         "make them NULL or leave the rows out"
     )
@@ -222,7 +224,7 @@ def test_nan_and_infinity_are_counted(con, sql_type, method):
 )
 def test_infinite_dates_are_counted(con, unit):
     classed(con, unit, ["infinity", "-infinity", "2000-01-01", None])
-    assert fails(con, "FROM rayden('t', k := 2, qids := ['v'], keep := ['*'])") == (
+    assert fails(con, "FROM rayden('t', k := 2, quasi := ['v'], keep := ['*'])") == (
         "rayden: v must hold finite values, got 2 that are NaN or infinite; "
         "make them NULL or leave the rows out"
     )
@@ -235,7 +237,7 @@ def test_named_types_and_collations(con):
     )
     con.execute("INSERT INTO t VALUES (0, 'a', 1, 'x'), (0, 'b', 2, 'X'), (1, 'b', 3, 'X')")
     rows = con.execute(
-        "SELECT DISTINCT * FROM generalize('t', k := 1, qids := ['m', 'p', 'c'], keep := ['*'])"
+        "SELECT DISTINCT * FROM generalize('t', k := 1, quasi := ['m', 'p', 'c'], keep := ['*'])"
     )
     assert sorted(rows.fetchall()) == [("b", "3.00", "X"), ("{a, b}", "[1.00, 2.00]", "{X, x}")]
 
@@ -267,9 +269,9 @@ def test_a_type_that_no_label_stands_for_is_refused(con, sql_type):
     if not has(con, REFUSED[sql_type]):
         pytest.skip(f"this DuckDB has no {sql_type}")
     for form in ("label", "typed"):
-        call = f"FROM rayden('odd', k := 2, qids := ['w', 'v'], keep := ['*'], format := '{form}')"
+        call = f"FROM rayden('odd', k := 2, quasi := ['w', 'v'], keep := ['*'], format := '{form}')"
         source = f"WITH odd AS (SELECT {REFUSED[sql_type]} AS v, i % 2 AS w FROM range(4) AS r(i)) "
         assert fails(con, source + call) == (
             "rayden: a quasi-identifier must be a number, a date, a time or text, "
-            f"got v of type {sql_type}; leave it out of qids or cast it"
+            f"got v of type {sql_type}; leave it out of quasi or cast it"
         )

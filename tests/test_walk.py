@@ -13,7 +13,7 @@ from anon_sql import datasets
 ROOT = Path(__file__).parents[1]
 SECTION = "## One call from the macro to the kernel and back"
 STEP = re.compile(r"^\d+\. `([^`]+)`: (.*?)(?=^\d+\. |^\n)", re.MULTILINE | re.DOTALL)
-CALL = "FROM rayden('people', k := {}, qids := ['age', 'city'], keep := 'illness')"
+CALL = "FROM rayden('people', k := {}, quasi := ['age', 'city'], keep := 'illness')"
 
 
 def steps():
@@ -69,7 +69,7 @@ def test_a_sql_call_passes_through_the_steps(people):
 
 def test_a_call_on_a_frame_passes_through_the_files(people):
     frame = people.sql("FROM people").df()
-    call = {"qids": ["age", "city"], "keep": "*"}
+    call = {"quasi": ["age", "city"], "keep": "*"}
     anon_sql.anonymize(frame, k=3, **call)
     files = [path for path, _ in entered(lambda: anon_sql.anonymize(frame, k=4, **call))]
     for path in steps()[1]:

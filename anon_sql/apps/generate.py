@@ -256,13 +256,13 @@ _MACRO_OF = """\
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
--- Example: SELECT * FROM {name}('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM {name}('people', quasi := ['age', 'city'], sensitive := 'illness');
 {create} {name}(
     tbl, k := 5
 ) AS TABLE
 FROM __anon_released(
     '{name}', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids)),
+        quasi := quasi)),
     format, system.main.struct_pack(
         format := format),
     hierarchy, entity, series, key);

@@ -339,7 +339,7 @@ def _gcp(found: Tables, node: Node, linked: str) -> float | None:
         f"CREATE OR REPLACE TEMP VIEW {_BEFORE} AS FROM {found.raw(node.name)};"
         f"CREATE OR REPLACE TEMP VIEW {_AFTER} AS {shown}"
     )
-    roles = {"qids": node.quasi, "hierarchy": found.trees}
+    roles = {"quasi": node.quasi, "hierarchy": found.trees}
     call, _ = loss_calls(roles, own=True, tables=f"'{_BEFORE}', '{_AFTER}'")
     gcp: float | None = found.rows(call)[0]["gcp"]
     return gcp

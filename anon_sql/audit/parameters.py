@@ -44,7 +44,7 @@ def _role(says: str) -> Any:
 class AuditRoles:
     """The roles of columns in a raw table and its release."""
 
-    qids: Any = _role("quasi-identifiers, the columns that were generalized")
+    quasi: Any = _role("quasi-identifiers, the columns that were generalized")
     sensitive: Any = _role("columns whose values must not be disclosed")
     identifiers: Any = _role("columns that identify a person; the release must not have them")
     keep: Any = _role("columns that were released unchanged")

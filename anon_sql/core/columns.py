@@ -136,7 +136,7 @@ def is_number(function: str, name: str, sql_type: str) -> bool:
         function,
         "a quasi-identifier must be a number, a date, a time or text",
         f"{name} of type {shown_type(sql_type)}",
-        "leave it out of " + Parameter("qids") + " or cast it",
+        "leave it out of " + Parameter("quasi") + " or cast it",
     )
 
 

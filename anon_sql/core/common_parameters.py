@@ -30,7 +30,7 @@ _DECLARED = Where(COMMENTS, "the columns declared in comments")
 class ColumnRoles:
     """The roles of columns."""
 
-    qids: Any = param(
+    quasi: Any = param(
         None,
         Columns(),
         "quasi-identifiers, the columns to generalize",

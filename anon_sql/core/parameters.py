@@ -333,9 +333,9 @@ class NoOptions:
 
 
 _SYNONYMS = {
-    "quasi": "qids",
-    "quasi_identifiers": "qids",
-    "qi": "qids",
+    "quasi_identifiers": "quasi",
+    "qids": "quasi",
+    "qi": "quasi",
     "identifier": "identifiers",
     "table": "tbl",
 }

@@ -83,7 +83,7 @@ def _plain(text: str) -> str:
 
 PARAMETER = {
     "identifier": "identifiers",
-    "quasi": "qids",
+    "quasi": "quasi",
     "sensitive": "sensitive",
     "keep": "keep",
     "drop": "drop",
@@ -208,7 +208,7 @@ def assign(
                 raise AnonError(
                     function,
                     "a declared quasi-identifier must be in "
-                    + Parameter("qids")
+                    + Parameter("quasi")
                     + " or in "
                     + Parameter("keep"),
                     f"neither for {name}",
@@ -240,7 +240,7 @@ def assign(
             "at least one quasi-identifier is needed",
             "none",
             "pass "
-            + Argument("qids", ["age", ...])
+            + Argument("quasi", ["age", ...])
             + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"),
         )
     return Roles(

@@ -104,7 +104,7 @@ def release_linked(
     links: Sequence[str] | str | None = None,
     leave_out: Sequence[str] | str | None = None,
     orphans: str = "error",
-    qids: Sequence[str] | str | None = None,
+    quasi: Sequence[str] | str | None = None,
     sensitive: Sequence[str] | str | None = None,
     identifiers: Sequence[str] | str | None = None,
     keep: Sequence[str] | str | None = None,
@@ -127,7 +127,7 @@ def release_linked(
     rows and labels of all rows below. root: the table of persons. into: a schema, or a folder if it
     ends in '/'. l: see ``Linking``. surplus: 'drop' or 'unlink'. links: foreign keys that the
     catalog lacks, as 'visit.person_id -> person.person_id'. leave_out: linked tables that are not
-    released. orphans: 'error' or 'drop'. qids, sensitive, identifiers, keep: columns such as
+    released. orphans: 'error' or 'drop'. quasi, sensitive, identifiers, keep: columns such as
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
     ``anonymize``. weights, steps: by column, such as 'visit.ward'. format_files: of a folder,
     'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. drop: columns that
@@ -146,7 +146,7 @@ def release_linked(
     options = read(Linking, NAME, {**stated, "key": key})
     size = min(read(KAnonymity, NAME, stated).k, 2**31 - 1)
     roles = {
-        "qids": qids, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
+        "quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
         "drop": drop,
     }  # fmt: skip
     target = _Target(con, into, format_files, overwrite)

@@ -25,7 +25,7 @@ from anon_sql.version import VERSION
 FORM = 1
 MARK = "linked_manifest"
 ENDINGS = (".parquet", ".csv")
-_ROLES = {"qids": "quasi", "sensitive": "sensitive", "keep": "keep", "identifiers": "identifier"}
+_ROLES = {"quasi": "quasi", "sensitive": "sensitive", "keep": "keep", "identifiers": "identifier"}
 _LINK = {"child": str, "columns": NAMES, "keys": NAMES}
 _POSITIVE = Where(lambda value: COUNT.holds(value) and value > 0)
 
@@ -177,7 +177,7 @@ def described(schema: Schema, made: Made, stated: Mapping[str, Any]) -> dict[str
         count = made.counts[name]
         tables[name] = {
             "roles": {
-                "qids": node.quasi,
+                "quasi": node.quasi,
                 "sensitive": node.sensitive,
                 "keep": node.of_role("keep"),
                 "identifiers": [

@@ -222,7 +222,7 @@ def _cut(
         "anonymize",
         Relation(types, {}, asked.threads, asked.time_zone),
         asked.arguments(
-            qids=[*columns, _BIN],
+            quasi=[*columns, _BIN],
             sensitive=list(secret) if asks else [],
             l=asked.options.l if asks else 1,
             strata=[_BIN] if len(np.unique(bins[own])) > 1 else None,

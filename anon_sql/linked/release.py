@@ -307,7 +307,7 @@ def request_of(
             "generalize",
             Relation({**types, CLASSES: "BIGINT"}, {}, asked.threads, asked.time_zone),
             asked.arguments(
-                qids=list(types),
+                quasi=list(types),
                 classes=CLASSES,
                 format=asked.options.format,
                 steps=steps,

@@ -54,7 +54,7 @@ def _cut(asked: Asked, rows: Rows, points: Points | None, own: Ints) -> Ints:
     request = checked(
         "anonymize",
         Relation({**types, _PERSON: "BIGINT"}, {}, asked.threads, asked.time_zone),
-        asked.arguments(qids=list(types), entity=_PERSON),
+        asked.arguments(quasi=list(types), entity=_PERSON),
     )
     at = pa.array(own)
     persons, code = np.unique(rows.person[own], return_inverse=True)

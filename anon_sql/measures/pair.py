@@ -23,7 +23,7 @@ from anon_sql.measures.loss import OTHER, AttributeDomain, Penalties, penalties
 class PairColumns:
     """Which columns of a raw table its release generalizes, and how."""
 
-    qids: Any = param(
+    quasi: Any = param(
         None,
         Columns(),
         "the quasi-identifiers",

@@ -133,7 +133,7 @@ def _kind(kind: pa.DataType) -> str:
     return next((name for name, test in tests.items() if test(kind)), "other")
 
 
-declare("gower_ranges", *COMMON, only=("qids",))
+declare("gower_ranges", *COMMON, only=("quasi",))
 
 
 def ranges(table: QuasiTable) -> dict[str, float | None]:

@@ -107,7 +107,7 @@ def basic_mondrian(table: QuasiTable, call: Call[NoOptions]) -> Partition:
 method(
     "mondrian_partition",
     takes=Mondrian,
-    only=("k", "qids", "hierarchy"),
+    only=("k", "quasi", "hierarchy"),
     adds=("class_id",),
 )(mondrian)
 

@@ -173,7 +173,7 @@ declare(
     *COMMON,
     GivenClasses,
     Score,
-    only=("k", "qids", "classes", "hierarchy", "alpha", "threshold", "variant"),
+    only=("k", "quasi", "classes", "hierarchy", "alpha", "threshold", "variant"),
     adds=("cof", "outlier"),
     notes={
         "k": "Here it is also the number of neighbours.",

@@ -64,7 +64,7 @@ def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
             call.function,
             "every quasi-identifier must be numeric",
             f"text in {', '.join(text)}",
-            "use rayden, or leave them out of " + Parameter("qids"),
+            "use rayden, or leave them out of " + Parameter("quasi"),
         )
     leaves = kernels.vp_tree.vp_partition(
         table.points,
@@ -83,7 +83,7 @@ def canon(table: QuasiTable, call: Call[VantagePoints]) -> Partition:
 @method(
     "vp_partition",
     takes=VantagePoints,
-    only=("k", "qids", "seed", "hierarchy"),
+    only=("k", "quasi", "seed", "hierarchy"),
     adds=("class_id",),
 )
 def vp_partition(table: QuasiTable, call: Call[VantagePoints]) -> Partition:

@@ -209,7 +209,7 @@ def checked(
                 "columns of classes and scores are dropped",
                 f"{name} with a role",
                 "leave it out of "
-                + joined(", ", map(Parameter, ("qids", "sensitive")))
+                + joined(", ", map(Parameter, ("quasi", "sensitive")))
                 + " and "
                 + Parameter("keep"),
             )
@@ -224,7 +224,7 @@ def checked(
             f"none for {listed(missing)}",
             Where(COMMENTS, "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), ")
             + "name it in "
-            + joined(", ", map(Parameter, ("identifiers", "qids", "sensitive")))
+            + joined(", ", map(Parameter, ("identifiers", "quasi", "sensitive")))
             + " or "
             + Parameter("keep")
             + ", or pass "

@@ -90,7 +90,7 @@ def require_kept(function: str, work: Workload, kept: Mapping[str, Mapping[str, 
     kept: ``name``, SQL types in ``raw`` and ``released``, and how many ``strange`` values the
     release has that the raw table lacks, by folded name.
     """
-    hint = "name it in qids where it is generalized"
+    hint = "name it in quasi where it is generalized"
     for column, one in kept.items():
         name = one["name"]
         if one["raw"] != one["released"]:

@@ -38,7 +38,7 @@ class RandomQueries:
         0.05, Number(0, 1), "target share of matching rows, above 0 and at most 1"
     )
     seed: int = param(42, Whole(0), "seed for random choices")
-    qids: Any = param(
+    quasi: Any = param(
         None,
         Columns(),
         "the quasi-identifiers",

@@ -45,7 +45,7 @@ def assess(con, key: tuple[str, str, int, int], table: str, columns, sensitive: 
         forest = f"classification({literal(table)}, 'released', target := {literal(sensitive)}"
         figures = {"accuracy": "accuracy", "F-measure": "f_measure"}
         _add(con, key, figures, f"{forest}, baseline := 'none', {columns})")
-    total = f"sum({_loss(con, table, columns.qids)})"
+    total = f"sum({_loss(con, table, columns.quasi)})"
     _add(con, key, {"ILoss": total, "ILoss per row": f"{total} / count(*)"}, "released")
 
 
@@ -66,11 +66,11 @@ def _add(con, key, figures: dict[str, str], source: str) -> None:
         )
 
 
-def _loss(con, table: str, qids) -> str:
+def _loss(con, table: str, quasi) -> str:
     """Return the loss of a row of a release as SQL: like ``iloss``, which refuses added rows."""
     types = dict(con.execute(f"SELECT column_name, column_type FROM (DESCRIBE {table})").fetchall())
     parts = []
-    for name in map(quote, qids):
+    for name in map(quote, quasi):
         if types[name.strip('"')] == "VARCHAR":
             part = f"(len(anon_values({name})) > 1)::INTEGER"
         else:

@@ -50,11 +50,11 @@ KINDS = {RELAXED: PLAIN_RELAXED.name, STRICT: PLAIN.name}
 def run(con, given) -> None:
     tables.adult(con, given.data, given.rows)
     tables.diabetes(con, given.data, given.rows)
-    for data, qids in TABLES.items():
+    for data, quasi in TABLES.items():
         table = f"{data.lower()}_numbers"
-        tables.selected(con, table, data.lower(), qids, "")
+        tables.selected(con, table, data.lower(), quasi, "")
         seeds = range(1, given.seeds + 1)
-        measured.measure(con, data, table, METHODS, given.ks, seeds, Columns(qids))
+        measured.measure(con, data, table, METHODS, given.ks, seeds, Columns(quasi))
     known = list(OF_GONG[PLAIN.name])
     numbers = Columns(tables.NUMBERS)
     measured.measure(con, "known", "adult_numbers", [PLAIN, PLAIN_RELAXED], known, [1], numbers)

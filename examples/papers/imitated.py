@@ -16,7 +16,7 @@ from anon_sql.core.names import literal
 
 
 def plain(con, table: str, k: int, seed: int, columns: Columns, relaxed: bool = False) -> None:
-    values = plain_mondrian.numbered(released.arrays(con, table, columns.qids))
+    values = plain_mondrian.numbered(released.arrays(con, table, columns.quasi))
     released.classed(con, table, plain_mondrian.partition(values, k, relaxed))
 
 

@@ -11,12 +11,12 @@ MEASURES = "seconds", "rows", "classes", "dm", "cavg", "gcp", "suppressed"
 class Columns(NamedTuple):
     """The quasi-identifiers of a table and its hierarchies; as text, arguments of a call."""
 
-    qids: Sequence[str]
+    quasi: Sequence[str]
     hierarchy: str | None = None
 
     def __str__(self) -> str:
         named = f", hierarchy := {literal(self.hierarchy)}" if self.hierarchy else ""
-        return f"qids := {list(self.qids)}{named}"
+        return f"quasi := {list(self.quasi)}{named}"
 
 
 class Method:
@@ -92,7 +92,7 @@ def arrays(con, table: str, names: Sequence[str]) -> list:
 
 def below(con, k: int, columns: Columns) -> float:
     """Return the share of the classes of ``released`` that have fewer than k rows."""
-    labels = ", ".join(map(quote, columns.qids))
+    labels = ", ".join(map(quote, columns.quasi))
     return con.execute(
         f"SELECT avg((n < {k})::INTEGER) FROM "
         f"(SELECT count(*) AS n FROM released GROUP BY {labels})"

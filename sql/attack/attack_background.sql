@@ -9,7 +9,7 @@
 -- known: number of a person's quasi-identifiers that the attacker knows, from 0 to all.
 -- sample: maximum number of persons attacked, drawn at random by seed; NULL means all.
 -- seed: seed for random choices.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- mode: 'matching', or 'majority' for an attacker who knows which class each released row is in and
 --   guesses the most frequent value of that class, as the program of the paper's authors does;
@@ -21,20 +21,20 @@
 --   guessed. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a sample below 1, more known than there are, an unknown mode.
--- Example: SELECT * FROM attack_background('people', 'release', 'illness', known := 1, qids := ['age', 'city']);
+-- Example: SELECT * FROM attack_background('people', 'release', 'illness', known := 1, quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_background(
-    raw, released, sensitive := NULL, known := 2, sample := 50000, seed := 42, qids := NULL,
+    raw, released, sensitive := NULL, known := 2, sample := 50000, seed := 42, quasi := NULL,
     hierarchy := NULL, mode := 'matching'
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
-        released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+        released, raw, __anon_measure_call(raw, quasi, sensitive), 'sensitive')
 )
 SELECT system.main.unnest(__anon_attacks_guessed(
     __anon_given, __anon_persons, system.main.struct_pack(
         known := known, sample := sample, seed := seed, mode := mode),
     system.main.current_setting('threads')), recursive := true)
 FROM
-    __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+    __anon_given(raw, released, __anon_measure_call(raw, quasi, sensitive), hierarchy, '__anon_classed'),
     (SELECT __anon_groups AS __anon_persons FROM __anon_class_groups(
-        raw, released, __anon_measure_call(raw, qids, sensitive), 'sensitive'));
+        raw, released, __anon_measure_call(raw, quasi, sensitive), 'sensitive'));

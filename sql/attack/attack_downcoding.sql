@@ -7,7 +7,7 @@
 -- raw: name of the raw table. released: name of its release, with labels or typed values.
 -- id: kept column that identifies the rows of both relations, by which guesses are compared with
 --   the raw table; NULL for none: only rows and exact are counted.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per quasi-identifier of numbers, dates or times, or with a hierarchy: attribute, rows
 --   (with a label of the column), exact (rows whose label is a single value) with exact_share (0…1),
@@ -20,20 +20,20 @@
 --   attacker cannot tell which are). ends, frequent and sure are NULL for a column with a hierarchy.
 -- Errors: no quasi-identifier, one that the release lacks or shows as means, a label that cannot be
 --   read, an id that does not identify rows or that a relation lacks, raw and release swapped.
--- Example: SELECT * FROM attack_downcoding('people', 'release', qids := ['age', 'city']);
+-- Example: SELECT * FROM attack_downcoding('people', 'release', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_downcoding(
-    raw, released, id := NULL, qids := NULL, hierarchy := NULL
+    raw, released, id := NULL, quasi := NULL, hierarchy := NULL
 ) AS TABLE
 WITH
 __anon_classed AS (
-    FROM __anon_identified_groups(released, __anon_measure_call(raw, qids, NULL), id)
+    FROM __anon_identified_groups(released, __anon_measure_call(raw, quasi, NULL), id)
 ),
 __anon_raw_listed AS (
     SELECT __anon_listed AS __anon_raw_lists
-    FROM __anon_value_lists(raw, __anon_measure_call(raw, qids, NULL), id)
+    FROM __anon_value_lists(raw, __anon_measure_call(raw, quasi, NULL), id)
 )
 SELECT system.main.unnest(
     __anon_attacks_downcoded(__anon_given, id::VARCHAR, __anon_raw_lists), recursive := true)
 FROM
-    __anon_given(raw, released, __anon_measure_call(raw, qids, NULL), hierarchy, '__anon_classed'),
+    __anon_given(raw, released, __anon_measure_call(raw, quasi, NULL), hierarchy, '__anon_classed'),
     __anon_raw_listed;

@@ -15,7 +15,7 @@
 -- lift_share: the least share of a value that is lifted.
 -- within: numbers of a class are near if they differ by at most this share of the distance between
 --   the 5th and the 95th percentile of the raw table.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, rows (of the release); certain, inferred, lifted
 --   and near (rows of such classes) with certain_share, inferred_share, lifted_share and near_share
@@ -24,20 +24,20 @@
 --   to guess; a column of 94 to 6 % is worth 1.25).
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a parameter out of its range.
--- Example: SELECT * FROM attack_inference('people', 'release', 'illness', qids := ['age', 'city']);
+-- Example: SELECT * FROM attack_inference('people', 'release', 'illness', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_inference(
     raw, released, sensitive := NULL, sure := 0.8, lift := 5.0, lift_share := 0.3, within := 0.05,
-    qids := NULL, hierarchy := NULL
+    quasi := NULL, hierarchy := NULL
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
-        released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+        released, raw, __anon_measure_call(raw, quasi, sensitive), 'sensitive')
 )
 SELECT system.main.unnest(
     __anon_attacks_inferred(__anon_given, __anon_groups, system.main.struct_pack(
         sure := sure, lift := lift, lift_share := lift_share, within := within)),
     recursive := true)
 FROM
-    __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+    __anon_given(raw, released, __anon_measure_call(raw, quasi, sensitive), hierarchy, '__anon_classed'),
     __anon_key_groups(
-        raw, released, __anon_measure_call(raw, qids, sensitive), 'sensitive', __anon_valued := true);
+        raw, released, __anon_measure_call(raw, quasi, sensitive), 'sensitive', __anon_valued := true);

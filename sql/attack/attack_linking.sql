@@ -9,7 +9,7 @@
 -- sensitive: sensitive column or list of columns, in addition to those declared.
 -- sample: maximum number of persons attacked, drawn at random by seed; NULL means all.
 -- seed: seed for random choices.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number found
 --   by choosing one matching row at random, the sum of 1 / matching rows), linked_share (of
@@ -17,18 +17,18 @@
 --   disclosed_share. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a sample below 1.
--- Example: SELECT * FROM attack_linking('people', 'release', 'illness', qids := ['age', 'city']);
+-- Example: SELECT * FROM attack_linking('people', 'release', 'illness', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_linking(
-    raw, released, sensitive := NULL, sample := 50000, seed := 42, qids := NULL, hierarchy := NULL
+    raw, released, sensitive := NULL, sample := 50000, seed := 42, quasi := NULL, hierarchy := NULL
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
-        released, raw, __anon_measure_call(raw, qids, sensitive), 'sensitive')
+        released, raw, __anon_measure_call(raw, quasi, sensitive), 'sensitive')
 )
 SELECT system.main.unnest(__anon_attacks_linked(
     __anon_given, __anon_persons, system.main.struct_pack(sample := sample, seed := seed),
     system.main.current_setting('threads')), recursive := true)
 FROM
-    __anon_given(raw, released, __anon_measure_call(raw, qids, sensitive), hierarchy, '__anon_classed'),
+    __anon_given(raw, released, __anon_measure_call(raw, quasi, sensitive), hierarchy, '__anon_classed'),
     (SELECT __anon_groups AS __anon_persons FROM __anon_class_groups(
-        raw, released, __anon_measure_call(raw, qids, sensitive), 'sensitive'));
+        raw, released, __anon_measure_call(raw, quasi, sensitive), 'sensitive'));

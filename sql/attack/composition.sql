@@ -22,7 +22,7 @@
 -- l: below_l and only_together count persons with fewer candidate values than this.
 -- share: share_of_minima counts persons for whom one value has a larger share of the candidates
 --   than this.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- keep: kept column or list of columns, in addition to those declared: with the sensitive columns
 --   they are the whole tuple of a row.
@@ -38,9 +38,9 @@
 -- Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no sensitive
 --   column, a sensitive column that all releases lack, one or a kept one that they hold in different
 --   types, a label that cannot be read, means or medians in place of labels.
--- Example: SELECT * FROM composition('people', ['release', 'release'], sensitive := 'illness', qids := ['age', 'city']);
+-- Example: SELECT * FROM composition('people', ['release', 'release'], sensitive := 'illness', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO composition(
-    raw, releases, id := NULL, sensitive := NULL, l := 2, share := 0.5, qids := NULL,
+    raw, releases, id := NULL, sensitive := NULL, l := 2, share := 0.5, quasi := NULL,
     hierarchy := NULL, keep := NULL
 ) AS TABLE
 SELECT system.main.unnest(
@@ -50,4 +50,4 @@ SELECT system.main.unnest(
     recursive := true)
 FROM __anon_releases_read(
     'composition', 'releases', raw, __anon_names(releases), id, hierarchy,
-    __anon_composed_call(raw, qids, sensitive, keep));
+    __anon_composed_call(raw, quasi, sensitive, keep));

@@ -34,9 +34,9 @@ FROM
 
 -- Return the scope of a call that takes several releases.
 CREATE OR REPLACE MACRO __anon_composed_call(
-    __anon_raw, __anon_qids, __anon_sensitive, __anon_keep
+    __anon_raw, __anon_quasi, __anon_sensitive, __anon_keep
 ) AS __anon_scope(__anon_raw, system.main.struct_pack(
-    qids := __anon_qids, sensitive := __anon_sensitive, keep := __anon_keep, whole := true));
+    quasi := __anon_quasi, sensitive := __anon_sensitive, keep := __anon_keep, whole := true));
 
 -- Return one row: __anon_read, the call; __anon_persons; __anon_parts, up to 12 releases.
 -- __anon_parameter: the name under which the user lists releases.

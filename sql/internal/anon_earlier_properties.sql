@@ -3,7 +3,7 @@
 
 CREATE OR REPLACE MACRO __anon_earlier_properties(
     __anon_function, __anon_raw, __anon_released, __anon_previous, __anon_share, __anon_l, __anon_synthetic,
-    __anon_qids, __anon_sensitive, __anon_keep, __anon_hierarchy, __anon_entity,
+    __anon_quasi, __anon_sensitive, __anon_keep, __anon_hierarchy, __anon_entity,
     __anon_series := NULL
 ) AS TABLE
 SELECT system.main.unnest(
@@ -18,4 +18,4 @@ FROM __anon_releases_read(
     __anon_function, 'previous', __anon_raw,
     system.main.list_prepend(__anon_released, __anon_names(__anon_previous)), __anon_entity,
     __anon_hierarchy,
-    __anon_composed_call(__anon_raw, __anon_qids, __anon_sensitive, __anon_keep));
+    __anon_composed_call(__anon_raw, __anon_quasi, __anon_sensitive, __anon_keep));

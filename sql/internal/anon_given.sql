@@ -38,17 +38,17 @@ SELECT
 FROM __anon_summed;
 
 -- Return the struct of __anon_scope for a measure. Identifiers need no role: nothing is released.
-CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_qids, __anon_sensitive) AS
+CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_quasi, __anon_sensitive) AS
     __anon_scope(__anon_raw, system.main.struct_pack(
-        qids := __anon_qids, sensitive := __anon_sensitive, whole := true));
+        quasi := __anon_quasi, sensitive := __anon_sensitive, whole := true));
 
 -- The same where a '*' means the columns that it means in the release.
 CREATE OR REPLACE MACRO __anon_roles_call(
-    __anon_raw, __anon_qids, __anon_sensitive, __anon_identifiers, __anon_keep, __anon_drop,
+    __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep, __anon_drop,
     __anon_entity
 ) AS
     __anon_scope(__anon_raw, system.main.struct_pack(
-        qids := __anon_qids, sensitive := __anon_sensitive, identifiers := __anon_identifiers,
+        quasi := __anon_quasi, sensitive := __anon_sensitive, identifiers := __anon_identifiers,
         keep := __anon_keep, drop := __anon_drop, entity := __anon_entity));
 
 -- Return a list of names as it is, and one name as a list.
@@ -70,9 +70,9 @@ CREATE OR REPLACE MACRO __anon_measured(__anon_raw, __anon_released, __anon_is_a
 
 -- The same as __anon_measure_call, where the second argument may name sensitive columns.
 CREATE OR REPLACE MACRO __anon_level_call(
-    __anon_raw, __anon_released, __anon_qids, __anon_sensitive
+    __anon_raw, __anon_released, __anon_quasi, __anon_sensitive
 ) AS __anon_scope(__anon_raw, system.main.struct_pack(
-    qids := __anon_qids, sensitive := __anon_sensitive, whole := true,
+    quasi := __anon_quasi, sensitive := __anon_sensitive, whole := true,
     second := CASE WHEN __anon_alone(__anon_raw, __anon_released, __anon_sensitive)
         THEN __anon_names(__anon_released) END));
 
@@ -108,23 +108,23 @@ FROM
 -- for text. adds: whether the release may have more rows than the raw table. weights: of gcp. own:
 -- whether to count the rows of the release alone.
 CREATE OR REPLACE MACRO __anon_measures(
-    __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
+    __anon_function, __anon_raw, __anon_released, __anon_quasi, __anon_hierarchy,
     __anon_k := 5, __anon_ncp := 'share', __anon_adds := false, __anon_weights := NULL,
     __anon_own := false, __anon_is_alone := false
 ) AS TABLE
 WITH __anon_tallied AS (
-    FROM __anon_tally(__anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL))
+    FROM __anon_tally(__anon_released, __anon_measure_call(__anon_raw, __anon_quasi, NULL))
 )
 SELECT __anon_measures_all_measures(
     __anon_function, __anon_given, __anon_k, __anon_ncp, __anon_adds, __anon_weights,
     __anon_own) AS __anon_found
 FROM __anon_given(
-    __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_qids, NULL),
+    __anon_raw, __anon_released, __anon_measure_call(__anon_raw, __anon_quasi, NULL),
     __anon_hierarchy, '__anon_tallied', __anon_is_alone := __anon_is_alone);
 
 -- Return one row: the columns of utility.
 CREATE OR REPLACE MACRO __anon_utility(
-    __anon_function, __anon_raw, __anon_released, __anon_k, __anon_qids, __anon_hierarchy,
+    __anon_function, __anon_raw, __anon_released, __anon_k, __anon_quasi, __anon_hierarchy,
     __anon_weights, __anon_own := false
 ) AS TABLE
 SELECT
@@ -132,7 +132,7 @@ SELECT
     __anon_found.smallest_class, __anon_found.dm, __anon_found.dm_star, __anon_found.cavg,
     __anon_found.gcp, __anon_found.iloss, __anon_found.suppression_rate
 FROM __anon_measures(
-    __anon_function, __anon_raw, __anon_released, __anon_qids, __anon_hierarchy,
+    __anon_function, __anon_raw, __anon_released, __anon_quasi, __anon_hierarchy,
     __anon_k := __anon_k, __anon_weights := __anon_weights, __anon_own := __anon_own);
 
 -- Return whether the hashes of a relation fit into memory, or an error.

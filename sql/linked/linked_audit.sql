@@ -27,24 +27,24 @@
 -- links: foreign keys that the catalog lacks, as in linked_risk.
 -- leave_out: names of linked tables that were not released.
 -- truth: whether labels are compared with raw rows, which takes longest.
--- qids: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
+-- quasi: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
 --   and keep alike.
--- sensitive: as qids.
--- identifiers: as qids.
--- keep: as qids; '*' stands for every column without another role.
--- drop: columns that are left out, a list like qids.
+-- sensitive: as quasi.
+-- identifiers: as quasi.
+-- keep: as quasi; '*' stands for every column without another role.
+-- drop: columns that are left out, a list like quasi.
 -- hierarchy: name of the hierarchy table that the release was made with; NULL for none.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (counts and names).
 -- Errors: as linked_risk; a released table that is missing or lacks a column.
--- Example: SELECT * FROM linked_audit('people', 'people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness', truth := false);
+-- Example: SELECT * FROM linked_audit('people', 'people', k := 2, quasi := ['people.age', 'people.city'], keep := 'people.illness', truth := false);
 CREATE OR REPLACE MACRO linked_audit(
     raw, released, k := NULL, l := NULL, links := NULL, leave_out := NULL, truth := true,
-    qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, drop := NULL,
+    quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, drop := NULL,
     hierarchy := NULL
 ) AS TABLE
 FROM query(__anon_linked_audit_statement(
     __anon_scope(raw, system.main.struct_pack(whole := true)),
     system.main.struct_pack(
         released := released, k := k, l := l, links := links, leave_out := leave_out,
-        truth := truth, qids := qids, sensitive := sensitive, identifiers := identifiers,
+        truth := truth, quasi := quasi, sensitive := sensitive, identifiers := identifiers,
         keep := keep, drop := drop, hierarchy := hierarchy)));

@@ -12,26 +12,26 @@
 -- links: foreign keys that the catalog lacks, a list like ['visit.person_id -> person.person_id'].
 -- leave_out: names of linked tables that are not released.
 -- orphans: 'error', or 'drop' to leave out rows whose link is NULL or names no row.
--- qids: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
+-- quasi: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
 --   and keep alike.
--- sensitive: as qids.
--- identifiers: as qids.
--- keep: as qids; '*' stands for every column without another role.
+-- sensitive: as quasi.
+-- identifiers: as quasi.
+-- keep: as quasi; '*' stands for every column without another role.
 -- hierarchy: name of a hierarchy table.
 -- weights: MAP {'visit.ward': 2.0}: how much the loss of a quasi-identifier matters.
 -- format: 'label', 'typed', 'mean' or 'median'.
 -- effort: 'good', 'fast' or 'best'.
 -- seed: seed for random choices; new keys never come from it.
 -- steps: MAP {'visit.day': 7}: length of the steps to which a quasi-identifier is cut, as in every release.
--- drop: columns that are left out, a list like qids.
+-- drop: columns that are left out, a list like quasi.
 -- key: secret key, as in every release: random choices depend on it and on the seed; NULL for none.
 -- Returns: a column per table, a struct of what it releases; __anon_seal, by which linked_table knows
 --   that no row of the table is missing or changed.
 -- Errors: as release_linked; tables that are not committed.
--- Example: SELECT * FROM linked_plan('people', k := 2, qids := ['people.age', 'people.city'], keep := 'people.illness');
+-- Example: SELECT * FROM linked_plan('people', k := 2, quasi := ['people.age', 'people.city'], keep := 'people.illness');
 CREATE OR REPLACE MACRO linked_plan(
     root, k := 5, l := 1, surplus := 'drop', links := NULL, leave_out := NULL, orphans := 'error',
-    qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL,
+    quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL,
     weights := NULL, format := 'label', effort := 'good', seed := 42, steps := NULL, drop := NULL,
     key := NULL
 ) AS TABLE
@@ -39,7 +39,7 @@ FROM query(__anon_linked_plan_statement(
     __anon_scope(root, system.main.struct_pack(whole := true)),
     system.main.struct_pack(
         k := k, l := l, surplus := surplus, links := links, leave_out := leave_out,
-        orphans := orphans, qids := qids, sensitive := sensitive, identifiers := identifiers,
+        orphans := orphans, quasi := quasi, sensitive := sensitive, identifiers := identifiers,
         keep := keep, hierarchy := hierarchy, weights := weights, format := format,
         effort := effort, seed := seed, steps := steps, drop := drop,
         key := __anon_choices_key('linked_plan', key))));

@@ -9,23 +9,23 @@
 -- leave_out: names of linked tables that are not looked at.
 -- raw: for a release, the raw table of persons, whose links and roles count; NULL for raw tables. The
 --   released tables have the names of the raw ones.
--- qids: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
+-- quasi: quasi-identifiers beside those declared, a list like ['visit.ward']; sensitive, identifiers
 --   and keep alike.
--- sensitive: as qids.
--- identifiers: as qids.
--- keep: as qids; '*' stands for every column without another role.
--- drop: columns that are left out, a list like qids.
+-- sensitive: as quasi.
+-- identifiers: as quasi.
+-- keep: as quasi; '*' stands for every column without another role.
+-- drop: columns that are left out, a list like quasi.
 -- Returns: knowledge, persons, unique_persons (no other person has it), below_k, fewest (persons who share
 --   it, at least). With one row or two, each person's rows that fewest others have are known. A release
 --   is compared label by label, so that persons whose labels overlap count as different.
 -- Errors: as release_linked for links and roles, a table that is not committed.
--- Example: SELECT * FROM linked_risk('people', qids := ['people.age', 'people.city'], keep := 'people.illness');
+-- Example: SELECT * FROM linked_risk('people', quasi := ['people.age', 'people.city'], keep := 'people.illness');
 CREATE OR REPLACE MACRO linked_risk(
-    root, k := 5, links := NULL, leave_out := NULL, raw := NULL, qids := NULL, sensitive := NULL,
+    root, k := 5, links := NULL, leave_out := NULL, raw := NULL, quasi := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, drop := NULL
 ) AS TABLE
 FROM query(__anon_linked_risk_statement(
     __anon_scope(root, system.main.struct_pack(whole := true)),
     system.main.struct_pack(
-        k := k, links := links, leave_out := leave_out, raw := raw, qids := qids,
+        k := k, links := links, leave_out := leave_out, raw := raw, quasi := quasi,
         sensitive := sensitive, identifiers := identifiers, keep := keep, drop := drop)));

@@ -8,7 +8,7 @@
 -- held_out: share of the rows held out for testing.
 -- seed: seed for the split and the model.
 -- baseline: 'raw' trains on the raw table too; 'none' skips it.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: one or two rows: data ('raw' or 'released'), accuracy, f_measure (2 TP / (2 TP + FP +
 --   FN)), trained, tested (rows). The same number of rows of each value of target is held out of
@@ -16,13 +16,13 @@
 --   than the raw table.
 -- Errors: no scikit-learn, no such target or model, a target with fewer than two values, a call
 --   that other measures refuse.
--- Example: SELECT * FROM classification('people', 'release', target := 'illness', model := 'naive_bayes', qids := ['age', 'city']);
+-- Example: SELECT * FROM classification('people', 'release', target := 'illness', model := 'naive_bayes', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO classification(
     raw, released, target := 'income', model := 'random_forest', positive := NULL, held_out := 0.3,
-    seed := 42, baseline := 'raw', qids := NULL, hierarchy := NULL
+    seed := 42, baseline := 'raw', quasi := NULL, hierarchy := NULL
 ) AS TABLE
 WITH __anon_classed AS (
-    FROM __anon_groups(released, __anon_measure_call(raw, qids, NULL), 'quasi')
+    FROM __anon_groups(released, __anon_measure_call(raw, quasi, NULL), 'quasi')
 )
 SELECT unnest(__anon_queries_classified(
     system.main.struct_pack(
@@ -31,6 +31,6 @@ SELECT unnest(__anon_queries_classified(
     __anon_given, __anon_t.__anon_lists, __anon_l.__anon_lists), recursive := true)
 FROM
     __anon_given(
-        raw, released, __anon_measure_call(raw, qids, NULL), hierarchy, '__anon_classed'),
-    __anon_learned(raw, target, __anon_measure_call(raw, qids, NULL)) AS __anon_t,
-    __anon_learned(released, target, __anon_measure_call(raw, qids, NULL)) AS __anon_l;
+        raw, released, __anon_measure_call(raw, quasi, NULL), hierarchy, '__anon_classed'),
+    __anon_learned(raw, target, __anon_measure_call(raw, quasi, NULL)) AS __anon_t,
+    __anon_learned(released, target, __anon_measure_call(raw, quasi, NULL)) AS __anon_l;

@@ -3,13 +3,13 @@
 -- table.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: BIGINT; the number of rows at best, its square at worst.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.
--- Example: SELECT dm_star('people', 'release', qids := ['age', 'city']);
-CREATE OR REPLACE MACRO dm_star(raw, released, qids := NULL, hierarchy := NULL) AS (
+-- Example: SELECT dm_star('people', 'release', quasi := ['age', 'city']);
+CREATE OR REPLACE MACRO dm_star(raw, released, quasi := NULL, hierarchy := NULL) AS (
     SELECT __anon_found.dm_star
-    FROM __anon_measures('dm_star', raw, released, qids, hierarchy)
+    FROM __anon_measures('dm_star', raw, released, quasi, hierarchy)
 );

@@ -6,7 +6,7 @@
 --
 -- raw: name of the raw table. released: name of its release, in any format.
 -- ncp: loss of text: 'share', or 'dop' for (values - 1) / (values in the raw table - 1).
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- weights: importance of each quasi-identifier in gcp, such as weights := MAP {'age': 2, 'city':
 --   0.5}; columns left out have weight 1.
@@ -15,12 +15,12 @@
 --   medians, which have no NCP (use value_loss).
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped, an unknown ncp, weights that are not numbers of quasi-identifiers.
--- Example: SELECT gcp('people', 'release', qids := ['age', 'city']);
+-- Example: SELECT gcp('people', 'release', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO gcp(
-    raw, released, ncp := 'share', qids := NULL, hierarchy := NULL, weights := NULL
+    raw, released, ncp := 'share', quasi := NULL, hierarchy := NULL, weights := NULL
 ) AS (
     SELECT __anon_found.gcp
     FROM __anon_measures(
-        'gcp', raw, released, qids, hierarchy, __anon_ncp := ncp, __anon_adds := true,
+        'gcp', raw, released, quasi, hierarchy, __anon_ncp := ncp, __anon_adds := true,
         __anon_weights := weights)
 );

@@ -4,15 +4,15 @@
 -- height of the hierarchy. A suppressed value loses 1, a label of NULLs only loses 0.
 --
 -- raw: name of the raw table. released: name of its release, in any format.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE, 0 to rows * quasi-identifiers; NULL for a release with more rows than its raw
 --   table, in which added rows cannot be distinguished (use sdka_stats), and for one of means or
 --   medians (use value_loss).
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and
 --   release swapped.
--- Example: SELECT iloss('people', 'release', qids := ['age', 'city']);
-CREATE OR REPLACE MACRO iloss(raw, released, qids := NULL, hierarchy := NULL) AS (
+-- Example: SELECT iloss('people', 'release', quasi := ['age', 'city']);
+CREATE OR REPLACE MACRO iloss(raw, released, quasi := NULL, hierarchy := NULL) AS (
     SELECT __anon_found.iloss
-    FROM __anon_measures('iloss', raw, released, qids, hierarchy, __anon_adds := true)
+    FROM __anon_measures('iloss', raw, released, quasi, hierarchy, __anon_adds := true)
 );

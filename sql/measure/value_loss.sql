@@ -8,33 +8,33 @@
 --   own replacement; NULL for none: sse_sst is then computed from the means alone, and is NULL for
 --   medians, for columns with NULLs or suppressed rows, and for anything else that is not a mean;
 --   il1s is NULL.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- Returns: a row per quasi-identifier of numbers, dates or times, in the order declared: attribute,
 --   sse_sst (0…1 for means; medians can exceed 1; NULL for a constant column), il1s (in units of
 --   sqrt(2) standard deviations). A suppressed value counts as replaced by the mean of the column; a
 --   NULL of the raw table does not count.
 -- Errors: no quasi-identifier, one that the release lacks or shows as labels, an id that does not
 --   identify rows or that the raw table lacks, raw and release swapped.
--- Example: SELECT * FROM value_loss('people', 'people', qids := ['age']);
-CREATE OR REPLACE MACRO value_loss(raw, released, id := NULL, qids := NULL) AS TABLE
+-- Example: SELECT * FROM value_loss('people', 'people', quasi := ['age']);
+CREATE OR REPLACE MACRO value_loss(raw, released, id := NULL, quasi := NULL) AS TABLE
 WITH
 __anon_classed AS (
-    FROM __anon_groups(released, __anon_measure_call(raw, qids, NULL), 'quasi')
+    FROM __anon_groups(released, __anon_measure_call(raw, quasi, NULL), 'quasi')
 ),
 __anon_raw_listed AS (
     SELECT __anon_listed AS __anon_raw_lists
-    FROM __anon_value_lists(raw, __anon_measure_call(raw, qids, NULL), id)
+    FROM __anon_value_lists(raw, __anon_measure_call(raw, quasi, NULL), id)
 ),
 __anon_released_listed AS (
     SELECT __anon_listed AS __anon_released_lists
-    FROM __anon_value_lists(released, __anon_measure_call(raw, qids, NULL), id)
+    FROM __anon_value_lists(released, __anon_measure_call(raw, quasi, NULL), id)
 ),
 __anon_lost AS (
     SELECT __anon_measures_value_losses(__anon_given, id::VARCHAR, __anon_raw_lists, __anon_released_lists)
         AS __anon_found
     FROM
         __anon_given(
-            raw, released, __anon_measure_call(raw, qids, NULL), NULL, '__anon_classed'),
+            raw, released, __anon_measure_call(raw, quasi, NULL), NULL, '__anon_classed'),
         __anon_raw_listed, __anon_released_listed
 )
 SELECT unnest(__anon_found, recursive := true) FROM __anon_lost;

@@ -1,7 +1,7 @@
 -- The measures and the time of several methods on one table, side by side. The methods run one
 -- after another on one copy of the table, and nothing is released.
 --
--- As in every release: tbl, qids, sensitive, identifiers, keep, hierarchy, seed, l, l_kind, c, t,
+-- As in every release: tbl, quasi, sensitive, identifiers, keep, hierarchy, seed, l, l_kind, c, t,
 --   entity, beta, delta, strata, beta_kind, max_share, drop, steps.
 -- methods: release methods to compare; NULL means all that fit the table and add no rows.
 -- ks: values of k to try.
@@ -15,9 +15,9 @@
 --   utility); note (NULL, or the reason why there is no release and all measures are NULL).
 -- Errors: no quasi-identifier, unknown methods, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run and an impossible k are notes.
--- Example: SELECT * FROM compare('people', ks := [2, 5], qids := ['age', 'city'], keep := ['illness']);
+-- Example: SELECT * FROM compare('people', ks := [2, 5], quasi := ['age', 'city'], keep := ['illness']);
 CREATE OR REPLACE MACRO compare(
-    tbl, methods := NULL, ks := [5, 10, 25, 50, 100], qids := NULL, sensitive := NULL,
+    tbl, methods := NULL, ks := [5, 10, 25, 50, 100], quasi := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, beta := NULL, delta := NULL,
     weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
@@ -29,7 +29,7 @@ FROM (
         AS __anon_one
     FROM __anon_table(
         'compare', tbl, 1, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)),
         system.main.struct_pack(

@@ -10,9 +10,9 @@
 --   rows are those nodes that it takes to be sure of the best one. suppressed of a node that is not
 --   legal counts what is known to be illegal.
 -- Errors: as in full_domain.
--- Example: SELECT * FROM lattice('people', k := 2, qids := ['age', 'city'], hierarchy := 'people_hierarchy') ORDER BY loss;
+-- Example: SELECT * FROM lattice('people', k := 2, quasi := ['age', 'city'], hierarchy := 'people_hierarchy') ORDER BY loss;
 CREATE OR REPLACE MACRO lattice(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', hierarchy := NULL,
     suppression_limit := 0, minimize := 'gcp', beta := NULL, delta := NULL, strata := NULL,
     format := 'label', seed := 42, beta_kind := 'enhanced', max_share := NULL, drop := NULL
@@ -23,7 +23,7 @@ FROM (
         AS __anon_one
     FROM __anon_table(
         'lattice', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)),
         system.main.struct_pack(

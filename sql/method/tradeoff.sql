@@ -2,7 +2,7 @@
 -- by these figures before you release anything. The releases are made one after another on one copy
 -- of the table, and nothing is released.
 --
--- As in every release: tbl, qids, sensitive, identifiers, keep, hierarchy, entity, t, beta, delta,
+-- As in every release: tbl, quasi, sensitive, identifiers, keep, hierarchy, entity, t, beta, delta,
 --   strata, beta_kind, max_share, drop, steps.
 -- ks: values of k to try.
 -- ls: values of l (distinct values of each sensitive column in a class) to try; an l above 1 needs
@@ -27,9 +27,9 @@
 -- Errors: no quasi-identifier, an unknown method, columns or options, a value that its hierarchy
 --   lacks. A method that cannot run, an impossible k or l and an l that the table does not have are
 --   notes.
--- Example: SELECT * FROM tradeoff('people', ks := [2, 5], ls := [1, 2], qids := ['age', 'city'], sensitive := ['illness']);
+-- Example: SELECT * FROM tradeoff('people', ks := [2, 5], ls := [1, 2], quasi := ['age', 'city'], sensitive := ['illness']);
 CREATE OR REPLACE MACRO tradeoff(
-    tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', qids := NULL,
+    tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', quasi := NULL,
     sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
     entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL,
     weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
@@ -42,7 +42,7 @@ FROM (
     FROM __anon_table(
         -- an l of 2, so that the sensitive values are passed to the core
         'tradeoff', tbl, 1, __anon_scope(tbl, system.main.struct_insert(system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
             entity := entity, t := t, beta := beta, delta := delta, max_share := max_share,
             drop := drop), l := 2)),
         system.main.struct_pack(

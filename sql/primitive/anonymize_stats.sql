@@ -11,9 +11,9 @@
 --   are not suppressed), refused (partitions that lost less, but whose suppressed rows are not a
 --   legal class), classes (without the suppressed rows), reason (why these rows, or why none).
 -- Errors: as in anonymize.
--- Example: SELECT * FROM anonymize_stats('people', k := 2, qids := ['age', 'city'], suppression_limit := 0.1);
+-- Example: SELECT * FROM anonymize_stats('people', k := 2, quasi := ['age', 'city'], suppression_limit := 0.1);
 CREATE OR REPLACE MACRO anonymize_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, format := 'label',
@@ -24,7 +24,7 @@ WITH __anon_found AS MATERIALIZED (
         AS __anon_stats
     FROM __anon_table(
         'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)),
         system.main.struct_insert(system.main.struct_pack(

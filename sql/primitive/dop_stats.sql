@@ -6,9 +6,9 @@
 --   suppressed (rows that are * in every quasi-identifier, shown or left out), suppression_rate
 --   (0…1), classes (without the suppressed rows).
 -- Errors: as in dop.
--- Example: SELECT * FROM dop_stats('people', k := 2, qids := ['age', 'city']);
+-- Example: SELECT * FROM dop_stats('people', k := 2, quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO dop_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class', hierarchy := NULL,
     beta := NULL, delta := NULL, weights := NULL, format := 'label', strata := NULL,
@@ -19,7 +19,7 @@ WITH __anon_found AS MATERIALIZED (
         AS __anon_stats
     FROM __anon_table(
         'dop', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)),
         system.main.struct_insert(system.main.struct_pack(

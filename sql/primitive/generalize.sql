@@ -1,7 +1,7 @@
 -- A release from your own column of classes, labelled and checked like every release.
 --
--- As in every release: tbl, k, qids, format, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   beta, delta, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, format, sensitive, identifiers, keep, l, l_kind, c, t,
+--   entity, beta, delta, beta_kind, max_share, drop, steps.
 -- classes: column of class ids; a row without one is in no class.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows without a class id
 --   are suppressed: 'drop' is refused if a class is * in every quasi-identifier for another reason.
@@ -10,9 +10,9 @@
 -- Returns: the columns of the source without the identifiers, the classes, cof and outlier;
 --   quasi-identifiers are generalized.
 -- Errors: a class of fewer than k rows, no such column of classes.
--- Example: SELECT * FROM generalize('classed', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM generalize('classed', k := 2, quasi := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO generalize(
-    tbl, k := 5, qids := NULL, classes := 'class_id', format := 'label', sensitive := NULL,
+    tbl, k := 5, quasi := NULL, classes := 'class_id', format := 'label', sensitive := NULL,
     identifiers := NULL, keep := NULL, suppressed := 'keep', l := 1, l_kind := 'distinct', c := 3,
     t := 1.0, entity := NULL, hierarchy := NULL, beta := NULL, delta := NULL,
     beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL
@@ -20,7 +20,7 @@ CREATE OR REPLACE MACRO generalize(
 FROM __anon_release(
     'generalize', tbl, k,
     __anon_scope(tbl, system.main.struct_insert(system.main.struct_pack(
-        qids := qids, classes := classes, sensitive := sensitive, identifiers := identifiers,
+        quasi := quasi, classes := classes, sensitive := sensitive, identifiers := identifiers,
         keep := keep, l := l, t := t, entity := entity, beta := beta, delta := delta,
         max_share := max_share, drop := drop),
         drops := ['cof', 'outlier'])),

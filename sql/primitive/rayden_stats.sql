@@ -5,9 +5,9 @@
 --   in every quasi-identifier, shown or left out), orr (recovered share of the detected, NULL if there
 --   are none), suppression_rate (0…1), classes (without the suppressed rows).
 -- Errors: as in rayden.
--- Example: SELECT * FROM rayden_stats('people', k := 2, qids := ['age', 'city']);
+-- Example: SELECT * FROM rayden_stats('people', k := 2, quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO rayden_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     suppressed := 'keep', seed := 42, alpha := 2.0, vantage := 'random', cut := 'balanced',
     tries := 8, repair := 'cap', variant := 'rayden', unrecovered := 'return', hierarchy := NULL,
     threshold := NULL, weights := NULL, l := 1, l_kind := 'distinct', c := 3, t := 1.0,
@@ -19,7 +19,7 @@ WITH __anon_found AS MATERIALIZED (
         AS __anon_stats
     FROM __anon_table(
         'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, beta := beta, delta := delta, entity := entity, max_share := max_share,
             drop := drop)),
         system.main.struct_insert(system.main.struct_pack(

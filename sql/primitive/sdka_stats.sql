@@ -9,9 +9,9 @@
 --   the sum over rows and quasi-identifiers, each 0…1), gcp (0…1), both from the values of the real
 --   rows for any `numbers`.
 -- Errors: as in sdka.
--- Example: SELECT * FROM sdka_stats('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
+-- Example: SELECT * FROM sdka_stats('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
 CREATE OR REPLACE MACRO sdka_stats(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42, generator := 'ctgan',
     epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range', hierarchy := NULL,
     beta := NULL, delta := NULL, format := 'label', suppressed := 'keep', beta_kind := 'enhanced',
@@ -20,7 +20,7 @@ CREATE OR REPLACE MACRO sdka_stats(
 WITH
 __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
@@ -31,7 +31,7 @@ __anon_mixed AS MATERIALIZED (
 __anon_added AS (
     SELECT system.main.list(COLUMNS(lambda __anon_c: __anon_c = '__anon_made' OR __anon_binding_is_role(
         'sensitive', __anon_c, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)))))
     FROM __anon_mixed WHERE __anon_made = 1
@@ -43,7 +43,7 @@ __anon_found AS MATERIALIZED (
         __anon_values) AS __anon_stats
     FROM __anon_listed, __anon_schema(tbl, k), __anon_table(
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,

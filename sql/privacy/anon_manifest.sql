@@ -22,10 +22,10 @@
 --   loss (as in attribute_loss). Measures and loss of a release of a series are of its own rows alone.
 --   COPY writes it as JSON.
 -- Errors: those of audit and utility.
--- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, qids := ['age', 'city']);
+-- Example: SELECT * FROM anon_manifest('people', 'release', 'rayden', k := 2, quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_manifest(
     raw, released, method := NULL, k := NULL, l := NULL, t := NULL, l_kind := 'distinct', c := 3,
-    entity := NULL, seed := NULL, options := NULL, qids := NULL, sensitive := NULL,
+    entity := NULL, seed := NULL, options := NULL, quasi := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
     previous := NULL, previous_share := 0, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
@@ -35,7 +35,7 @@ WITH
 __anon_assigned AS MATERIALIZED (
     SELECT __anon_methods_roles_of(
         __anon_types, __anon_scope(raw, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
             drop := drop, drops := __anon_entity_of(entity))),
         __anon_seen(raw))
         AS __anon_columns
@@ -47,7 +47,7 @@ __anon_audited AS MATERIALIZED (
         'passed': passed})
         AS __anon_checks
     FROM audit(
-        raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), qids := qids,
+        raw, released, k := k, l := coalesce(l, 1), t := coalesce(t, 1), quasi := quasi,
         sensitive := sensitive, identifiers := identifiers, keep := keep, l_kind := l_kind, c := c,
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
@@ -58,7 +58,7 @@ __anon_audited AS MATERIALIZED (
 __anon_measured_once AS MATERIALIZED (
     SELECT struct_pack(*COLUMNS(*)) AS __anon_measures
     FROM __anon_utility(
-        'utility', raw, released, coalesce(k, 5), qids, hierarchy, NULL,
+        'utility', raw, released, coalesce(k, 5), quasi, hierarchy, NULL,
         __anon_own := series IS NOT NULL)
 ),
 __anon_lost_once AS MATERIALIZED (
@@ -67,7 +67,7 @@ __anon_lost_once AS MATERIALIZED (
             {'attribute': __anon_x, 'ncp': __anon_found.ncp[__anon_i]}) AS __anon_loss,
         if(__anon_weights_in(options) IS NULL, NULL, __anon_found.gcp) AS __anon_weighted_gcp
     FROM __anon_measures(
-        'anon_manifest', raw, released, qids, hierarchy,
+        'anon_manifest', raw, released, quasi, hierarchy,
         __anon_weights := __anon_weights_in(options), __anon_own := series IS NOT NULL)
 )
 SELECT
@@ -87,7 +87,7 @@ SELECT
             beta_kind := beta_kind, max_share := max_share, unit := unit),
         hierarchy := hierarchy IS NOT NULL, options := options) AS parameters,
     {
-        'qids': __anon_named_as(__anon_columns, 'quasi'),
+        'quasi': __anon_named_as(__anon_columns, 'quasi'),
         'sensitive': __anon_named_as(__anon_columns, 'sensitive'),
         'identifiers': __anon_named_as(__anon_columns, 'identifier'),
         'keep': __anon_named_as(__anon_columns, 'keep'),

@@ -78,7 +78,7 @@
 -- l: minimum diversity of each sensitive column in a class; NULL means not measured.
 -- t: largest allowed distance of a sensitive column's distribution in a class from that in the
 --   table, 0…1; NULL means not measured.
--- qids: quasi-identifiers, the columns that were generalized; NULL means the columns declared in
+-- quasi: quasi-identifiers, the columns that were generalized; NULL means the columns declared in
 --   comments on the raw table.
 -- sensitive: columns whose values must not be disclosed; NULL means the columns declared in
 --   comments on the raw table.
@@ -120,9 +120,9 @@
 --   types than a release has, raw and release swapped, an l, t, beta or delta without a sensitive
 --   column, more rows than fit into memory; with previous, those of composition; with
 --   series, those of series_next, and a raw table that is not the one of the state.
--- Example: SELECT * FROM audit('people', 'release', 2, qids := ['age', 'city']);
+-- Example: SELECT * FROM audit('people', 'release', 2, quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO audit(
-    raw, released, k := NULL, l := NULL, t := NULL, qids := NULL, sensitive := NULL,
+    raw, released, k := NULL, l := NULL, t := NULL, quasi := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
     delta := NULL, previous := NULL, previous_share := 0, beta_kind := 'enhanced',
@@ -137,11 +137,11 @@ __anon_alone AS NOT MATERIALIZED (
     WHERE false),
 __anon_together AS NOT MATERIALIZED (
     FROM __anon_earlier_properties(
-        'audit', raw, released, previous, previous_share, l, synthetic, qids, sensitive, keep,
+        'audit', raw, released, previous, previous_share, l, synthetic, quasi, sensitive, keep,
         hierarchy, entity, __anon_series := series)),
 __anon_of_cohorts AS NOT MATERIALIZED (
     FROM __anon_series_properties(
-        raw, released, k, series, key, qids, sensitive, identifiers, keep, drop, hierarchy,
+        raw, released, k, series, key, quasi, sensitive, identifiers, keep, drop, hierarchy,
         entity))
 FROM __anon_audited(
     raw, released, k, system.main.struct_pack(
@@ -150,7 +150,7 @@ FROM __anon_audited(
         previous := previous, previous_share := previous_share, beta_kind := beta_kind,
         max_share := max_share, unit := unit),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
         drop := drop, drops := __anon_entity_of(entity), whole := true)),
     __anon_series := series)
 UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'))

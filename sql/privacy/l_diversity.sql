@@ -10,24 +10,24 @@
 -- sensitive: sensitive column or list of columns, in addition to those declared. Each column is
 --   measured by itself, and the worst is returned. kind: 'distinct', 'entropy' or 'recursive'. c:
 --   the constant of 'recursive'.
--- qids: quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: DOUBLE; a whole number except for 'entropy'; NULL for an empty release.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, an unknown kind, a c that is not above 0.
--- Example: SELECT l_diversity('people', 'release', 'illness', qids := ['age', 'city']);
+-- Example: SELECT l_diversity('people', 'release', 'illness', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO l_diversity(
-    raw, released := NULL, sensitive := NULL, kind := 'distinct', c := 3, qids := NULL, hierarchy := NULL
+    raw, released := NULL, sensitive := NULL, kind := 'distinct', c := 3, quasi := NULL, hierarchy := NULL
 ) AS (
     WITH __anon_classed AS (
         FROM __anon_class_groups(
             __anon_measured(raw, released, __anon_alone(raw, released, sensitive)), raw,
-            __anon_level_call(raw, released, qids, sensitive), 'sensitive')
+            __anon_level_call(raw, released, quasi, sensitive), 'sensitive')
     )
     SELECT __anon_measures_worst_level(
         'l_diversity', __anon_given, system.main.struct_pack(kind := kind, c := c))
     FROM __anon_given(
         raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
-        __anon_level_call(raw, released, qids, sensitive), hierarchy, '__anon_classed',
+        __anon_level_call(raw, released, quasi, sensitive), hierarchy, '__anon_classed',
         __anon_is_alone := __anon_alone(raw, released, sensitive))
 );

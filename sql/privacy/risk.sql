@@ -19,7 +19,7 @@
 -- population: table of all persons who could be in the raw table, including those who are, with the
 --   same quasi-identifiers. Its distinct rows are compared with all classes.
 -- threshold: a row is at risk if its risk exceeds this, 0…1.
--- qids: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
+-- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at most
 --   1.
@@ -37,19 +37,19 @@
 --   read, raw and release swapped, a threshold outside 0…1, a label that matches fewer rows of the
 --   population than of the release, more than one description of the population, a population
 --   smaller than the raw table, weights that are no positive numbers.
--- Example: SELECT * FROM risk('people', 'release', qids := ['age', 'city'], sampling_fraction := 0.01);
+-- Example: SELECT * FROM risk('people', 'release', quasi := ['age', 'city'], sampling_fraction := 0.01);
 CREATE OR REPLACE MACRO risk(
-    raw, released := NULL, population := NULL, threshold := 0.2, qids := NULL, hierarchy := NULL,
+    raw, released := NULL, population := NULL, threshold := 0.2, quasi := NULL, hierarchy := NULL,
     sampling_fraction := NULL, population_size := NULL, weights := NULL
 ) AS TABLE
 WITH
 __anon_classed AS (
     FROM __anon_weighted_groups(
-        coalesce(released, raw), __anon_measure_call(raw, qids, NULL), weights)),
+        coalesce(released, raw), __anon_measure_call(raw, quasi, NULL), weights)),
 __anon_nobody AS (FROM query_table(raw) LIMIT 0),
 __anon_people AS (
     FROM __anon_population(
-        raw, coalesce(population, '__anon_nobody'), __anon_measure_call(raw, qids, NULL)))
+        raw, coalesce(population, '__anon_nobody'), __anon_measure_call(raw, quasi, NULL)))
 SELECT system.main.unnest(
     __anon_measures_risks(
         __anon_given, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
@@ -59,8 +59,8 @@ SELECT system.main.unnest(
     recursive := true)
 FROM
     __anon_given(
-        raw, coalesce(released, raw), __anon_measure_call(raw, qids, NULL), hierarchy,
+        raw, coalesce(released, raw), __anon_measure_call(raw, quasi, NULL), hierarchy,
         '__anon_classed', __anon_is_alone := released IS NULL),
     __anon_types(coalesce(population, '__anon_nobody')) AS __anon_h,
     __anon_types('__anon_people') AS __anon_b,
-    __anon_groups('__anon_people', __anon_measure_call(raw, qids, NULL), 'quasi');
+    __anon_groups('__anon_people', __anon_measure_call(raw, quasi, NULL), 'quasi');

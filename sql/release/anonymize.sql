@@ -3,8 +3,8 @@
 -- suppression_limit allows it. With format := 'mean' or 'median' the loss is the sum of squared
 -- distances from the class means, over standardized columns (microaggregation).
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows.
 -- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -32,9 +32,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
--- Example: SELECT * FROM anonymize('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM anonymize('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO anonymize(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL,
@@ -43,7 +43,7 @@ CREATE OR REPLACE MACRO anonymize(
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_pack(

@@ -1,8 +1,8 @@
 -- A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along hierarchies,
 -- the widest column first. A number without a hierarchy is cut at its median, text into its values.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   hierarchy, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, hierarchy, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. It has no effect: the method makes no random choices.
@@ -19,9 +19,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, a value that
 --   its hierarchy lacks.
--- Example: SELECT * FROM basic_mondrian('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
+-- Example: SELECT * FROM basic_mondrian('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO basic_mondrian(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
@@ -29,7 +29,7 @@ CREATE OR REPLACE MACRO basic_mondrian(
 ) AS TABLE
 FROM __anon_released(
     'basic_mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_pack(

@@ -1,8 +1,8 @@
 -- A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the classes are
 -- the leaves of a VP-tree.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
@@ -24,9 +24,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier that is text or has a hierarchy (use rayden), k above the number of
 --   rows.
--- Example: SELECT * FROM canon('people', k := 2, qids := ['age'], keep := ['*']);
+-- Example: SELECT * FROM canon('people', k := 2, quasi := ['age'], keep := ['*']);
 CREATE OR REPLACE MACRO canon(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, vantage := 'random', cut := 'median', tries := 8, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
@@ -35,7 +35,7 @@ CREATE OR REPLACE MACRO canon(
 ) AS TABLE
 FROM __anon_released(
     'canon', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_pack(

@@ -2,8 +2,8 @@
 -- hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
 -- suppressed.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   hierarchy, beta, delta, strata, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, hierarchy, beta, delta, strata, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows. If the shown rows are too few for a class,
 --   the rows of the smallest classes are suppressed too.
@@ -21,9 +21,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a quasi-identifier without a hierarchy, k above the number of rows, a value that its
 --   hierarchy lacks, a like whose labels overlap or that suppresses more than suppression_limit.
--- Example: SELECT * FROM datafly('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
+-- Example: SELECT * FROM datafly('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO datafly(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, suppression_limit := NULL, beta := NULL, delta := NULL,
     strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
@@ -31,7 +31,7 @@ CREATE OR REPLACE MACRO datafly(
 ) AS TABLE
 FROM __anon_released(
     'datafly', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_insert(
@@ -40,7 +40,7 @@ FROM __anon_released(
             suppression_limit := suppression_limit, strata := strata, beta_kind := beta_kind,
             steps := steps),
         "like" := __anon_earlier("like", __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)))),
     hierarchy, entity, series, key);

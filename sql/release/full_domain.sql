@@ -2,8 +2,8 @@
 -- 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
 -- combinations of levels that are legal.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, beta, delta, strata, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that are
 --   shown must be a legal class: if they are too few, the rows of the smallest classes are
 --   suppressed too. 'drop' never leaves out all rows.
@@ -27,9 +27,9 @@
 -- Errors: k above the number of rows, a value that its hierarchy lacks, more than 4,194,304
 --   combinations of levels, suppressed := 'drop' where only * in every column is legal, a like whose
 --   labels overlap or that suppresses more than suppression_limit.
--- Example: SELECT * FROM full_domain('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
+-- Example: SELECT * FROM full_domain('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness', hierarchy := 'people_hierarchy');
 CREATE OR REPLACE MACRO full_domain(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, suppression_limit := 0, minimize := 'gcp', beta := NULL,
     delta := NULL, strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL,
@@ -37,7 +37,7 @@ CREATE OR REPLACE MACRO full_domain(
 ) AS TABLE
 FROM __anon_released(
     'full_domain', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_insert(
@@ -46,7 +46,7 @@ FROM __anon_released(
             suppression_limit := suppression_limit, minimize := minimize, strata := strata,
             beta_kind := beta_kind, steps := steps),
         "like" := __anon_earlier("like", __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
             drop := drop)))),
     hierarchy, entity, series, key);

@@ -1,8 +1,8 @@
 -- A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its median,
 -- recursively.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. It has no effect: the method makes no random choices.
@@ -23,9 +23,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
--- Example: SELECT * FROM mondrian('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM mondrian('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO mondrian(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, partitioning := 'strict', columns := 'any', hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
@@ -34,7 +34,7 @@ CREATE OR REPLACE MACRO mondrian(
 ) AS TABLE
 FROM __anon_released(
     'mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_pack(

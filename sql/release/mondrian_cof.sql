@@ -1,8 +1,8 @@
 -- A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which outliers
 -- are detected by COF and partitioned separately.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -32,9 +32,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
--- Example: SELECT * FROM mondrian_cof('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM mondrian_cof('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO mondrian_cof(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower', hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
@@ -43,7 +43,7 @@ CREATE OR REPLACE MACRO mondrian_cof(
 ) AS TABLE
 FROM __anon_released(
     'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_pack(

@@ -1,8 +1,8 @@
 -- A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-tree,
 -- from which outliers are detected by COF and partitioned separately.
 --
--- As in every release: tbl, k, qids, sensitive, identifiers, keep, l, l_kind, c, t, entity, format,
---   seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+-- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
+--   format, seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -34,9 +34,9 @@
 -- Returns: the columns of the source without the identifiers; quasi-identifiers are generalized.
 -- Errors: a column without a role, no quasi-identifier, k above the number of rows, unknown columns
 --   or options.
--- Example: SELECT * FROM rayden('people', k := 2, qids := ['age', 'city'], sensitive := 'illness');
+-- Example: SELECT * FROM rayden('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO rayden(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8, repair := 'cap',
     variant := 'rayden', unrecovered := 'return', hierarchy := NULL, threshold := NULL,
@@ -46,7 +46,7 @@ CREATE OR REPLACE MACRO rayden(
 ) AS TABLE
 FROM __anon_released(
     'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_pack(

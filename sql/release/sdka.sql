@@ -2,7 +2,7 @@
 -- records, k-means clusters real and synthetic rows, and each class has k real rows and l real
 -- sensitive values. The method is perturbative; sdka_stats reports the number of added rows.
 --
--- As in every release: tbl, qids, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
+-- As in every release: tbl, quasi, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
 --   delta, beta_kind, max_share, drop.
 -- k: minimum number of rows in an equivalence class. Synthetic rows do not count.
 -- l: minimum diversity of each sensitive column in a class. Only real rows count, also for t, beta
@@ -32,9 +32,9 @@
 -- Errors: a column without a role, no quasi-identifier, no sensitive column, k above the number of
 --   rows, an extra that is not installed (ml is always needed), too few records that differ from
 --   real rows, unknown columns or options.
--- Example: SELECT * FROM sdka('people', k := 2, qids := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
+-- Example: SELECT * FROM sdka('people', k := 2, quasi := ['age', 'city'], sensitive := 'illness', generator := 'bootstrap');
 CREATE OR REPLACE MACRO sdka(
-    tbl, k := 5, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
+    tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 2,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9,
     numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL, beta_kind := 'enhanced',
@@ -42,7 +42,7 @@ CREATE OR REPLACE MACRO sdka(
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
@@ -52,7 +52,7 @@ WITH __anon_mixed AS MATERIALIZED (
 )
 FROM __anon_release(
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
-        qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
+        quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
         drop := drop)),
     format, system.main.struct_insert(system.main.struct_pack(

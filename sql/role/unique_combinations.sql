@@ -28,6 +28,6 @@ __anon_packed AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_marks_ FROM __anon_marks
 )
 SELECT system.main.unnest(__anon_audit_combined(
-    __anon_types, __anon_k_given, columns, __anon_scope(tbl, system.main.struct_pack(qids := NULL)),
+    __anon_types, __anon_k_given, columns, __anon_scope(tbl, system.main.struct_pack(quasi := NULL)),
     __anon_seen(tbl), __anon_marks_, system.main.current_connection_id()), max_depth := 2)
 FROM __anon_schema(tbl, max_columns), __anon_packed;

@@ -4,7 +4,7 @@
 -- again. Releases of these cohorts can be made again and again (anonymize with series). The state is
 -- private, like the raw table: save it as a table. The same table, state and key give the same cohorts.
 --
--- As in every release: tbl, qids, sensitive, identifiers, keep, entity, hierarchy, drop.
+-- As in every release: tbl, quasi, sensitive, identifiers, keep, entity, hierarchy, drop.
 -- state: the state of the series before; NULL means that the series begins.
 -- l: least number of persons of a cohort, at least 2, all with different sensitive values; it is
 --   chosen for the first state; NULL means 2 for the first state, and later that of the series.
@@ -21,9 +21,9 @@
 -- Errors: no entity or one with NULL, a person with several rows, a missing sensitive value, an l
 --   above the number of values, a table without rows, a state of another key, version or other columns,
 --   a key as in anon_pseudonym, and those of a release.
--- Example: SELECT * FROM series_next('persons', l := 2, qids := ['age', 'city'], sensitive := 'illness', entity := 'person', key := '0123456789abcdef');
+-- Example: SELECT * FROM series_next('persons', l := 2, quasi := ['age', 'city'], sensitive := 'illness', entity := 'person', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO series_next(
-    tbl, state := NULL, qids := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
+    tbl, state := NULL, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     entity := NULL, hierarchy := NULL, l := NULL, leaf := NULL, waiting := NULL, leavers := 'keep',
     key := 'env:ANON_KEY', drop := NULL
 ) AS TABLE
@@ -38,7 +38,7 @@ SELECT unnest(
 FROM
     __anon_series_people(
         'series_next', tbl, 1, __anon_scope(tbl, system.main.struct_pack(
-            qids := qids, sensitive := sensitive, identifiers := identifiers, keep := keep,
+            quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
             entity := entity, drop := drop)),
         system.main.struct_pack(l := 1), hierarchy, entity),
     __anon_series_state(state);

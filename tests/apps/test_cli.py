@@ -25,7 +25,7 @@ def people(tmp_path):
 
 
 def test_the_functions_are_there(people):
-    sql = f"FROM rayden('{people}', k := 5, qids := ['age', 'ward'], identifiers := ['name'])"
+    sql = f"FROM rayden('{people}', k := 5, quasi := ['age', 'ward'], identifiers := ['name'])"
     result = run("query", sql, "--format", "csv")
     assert result.exit_code == 0, result.output
     rows = list(csv.DictReader(result.stdout.splitlines()))
@@ -34,12 +34,12 @@ def test_the_functions_are_there(people):
 
 
 def test_a_packages_error_is_its_sentence_alone(people):
-    sql = f"FROM rayden('{people}', k := 5, qids := ['ages'])"
+    sql = f"FROM rayden('{people}', k := 5, quasi := ['ages'])"
     assert refused("query", sql).startswith(
-        "rayden: qids must name columns of the table, got 'ages'; did"
+        "rayden: quasi must name columns of the table, got 'ages'; did"
     )
     sentence = refused(
-        "query", f"FROM rayden('{people}', k := 900, qids := ['age'], keep := ['name', '*'])"
+        "query", f"FROM rayden('{people}', k := 900, quasi := ['age'], keep := ['name', '*'])"
     )
     assert sentence.startswith("rayden: ")
     assert "900" in sentence

@@ -9,7 +9,7 @@ from anon_sql import kernels
 from anon_sql.apps.cli import compile
 from tests.command import refused, run
 
-CALLS = ["FROM full_domain('people', k := 3, qids := ['city'], keep := ['*'])"]
+CALLS = ["FROM full_domain('people', k := 3, quasi := ['city'], keep := ['*'])"]
 
 
 @pytest.fixture

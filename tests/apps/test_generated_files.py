@@ -109,11 +109,11 @@ con.sql("CREATE TABLE t AS SELECT 1 AS a, 2 AS b FROM range(9)")
 print(con.sql("SELECT text FROM anon_help('datafly') WHERE part = 'patience'").fetchall())
 for call in ("patience := 2", "patience := -1"):
     try:
-        con.sql(f"FROM datafly('t', k := 2, qids := 'a', keep := 'b', {call})").fetchall()
+        con.sql(f"FROM datafly('t', k := 2, quasi := 'a', keep := 'b', {call})").fetchall()
     except Exception as error:
         print(str(error).partition("AnonError: ")[2].splitlines()[0])
 try:
-    anon_sql.release(con, "t", into="r", k=2, method="datafly", qids="a", keep="b", patience=-2)
+    anon_sql.release(con, "t", into="r", k=2, method="datafly", quasi="a", keep="b", patience=-2)
 except anon_sql.AnonError as error:
     print(error)
 """

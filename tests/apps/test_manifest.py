@@ -152,7 +152,7 @@ def test_what_the_raw_table_tells(people, safe, sql, said):
         (lambda m: m["loss"][1].update(ncp=0.9), "loss: as written (age)"),
         (lambda m: m["parameters"].update(k=150), "k is at least 150"),
         (lambda m: m["parameters"].update(t=0.001), "audit: t"),
-        (lambda m: m["roles"].update(qids=["age"], keep=["sex"]), "as written"),
+        (lambda m: m["roles"].update(quasi=["age"], keep=["sex"]), "as written"),
     ],
 )
 def test_another_manifest_is_told(people, safe, change, said):

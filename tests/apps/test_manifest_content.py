@@ -52,7 +52,7 @@ def test_t_of_numbers_in_a_csv_file_is_that_of_the_numbers(tmp_path):
         ((found,),) = con.execute(
             f"CREATE TABLE raw AS FROM read_csv('{raw}'); CREATE TABLE shown AS FROM "
             f"read_csv('{out}', types := {{'age': 'VARCHAR'}}); "
-            "SELECT t_closeness('raw', 'shown', ['income'], qids := ['age'])"
+            "SELECT t_closeness('raw', 'shown', ['income'], quasi := ['age'])"
         ).fetchall()
     assert written["achieved"]["t"] == pytest.approx(found, abs=1e-12)
     assert found <= 0.4

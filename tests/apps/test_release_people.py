@@ -18,8 +18,8 @@ STAYS = (
     "['Accra', 'Bonn'][1 + i % 70 % 3 % 2] AS city, ['flu', 'gout', 'none'][1 + i % 3] AS illness, "
     "'n' || (i * 37 + 11) % 210 AS note FROM range(210) AS made(i)"
 )
-QIDS = ["sex", "born", "city"]
-ROLES = ["--quasi", ",".join(QIDS), "--sensitive", "illness", "--keep", "note"]
+QUASI = ["sex", "born", "city"]
+ROLES = ["--quasi", ",".join(QUASI), "--sensitive", "illness", "--keep", "note"]
 GONE = ["--identifier", "stay_id,patient_id,street"]
 
 
@@ -30,12 +30,12 @@ def stays(tmp_path):
 
 def people(raw, released):
     """The smallest number of patients in a class, by Arrow and Python alone: ``note`` tells rows."""
-    text = pa_csv.ConvertOptions(column_types=dict.fromkeys([*QIDS, "note"], "string"))
+    text = pa_csv.ConvertOptions(column_types=dict.fromkeys([*QUASI, "note"], "string"))
     rows = pa_csv.read_csv(raw, convert_options=text).to_pylist()
     own = {row["note"]: row["patient_id"] for row in rows}
     classes = defaultdict(set)
     for row in pa_csv.read_csv(released, convert_options=text).to_pylist():
-        classes[tuple(row[name] for name in QIDS)].add(own[row["note"]])
+        classes[tuple(row[name] for name in QUASI)].add(own[row["note"]])
     return min(map(len, classes.values()))
 
 
@@ -100,7 +100,7 @@ def test_a_recipe_without_entity_is_red_and_the_unit_row_needs_a_reason(stays, t
 
 def test_a_frame_whose_identifier_repeats_is_warned_of(con):
     table = con.sql(STAYS).to_arrow_table()
-    given = {"qids": QIDS, "k": 5, "keep": ["note", "illness"]}
+    given = {"quasi": QUASI, "k": 5, "keep": ["note", "illness"]}
     gone = ["stay_id", "patient_id", "street"]
     with pytest.warns(
         UserWarning, match="patient_id has 70 values in 210 rows.*entity='patient_id'"
@@ -133,6 +133,6 @@ def checked(**more):
 def test_the_rule_of_the_verdict(check, level):
     from anon_sql.apps.verdict.figures import Measured
 
-    request = {"qids": ["a"], "sensitive": ["s"], "k": 5}
+    request = {"quasi": ["a"], "sensitive": ["s"], "k": 5}
     found = verdict(Measured((), [check], "FROM audit()", generalized=["a"], request=request))
     assert [each.level for each in found.reasons if each.rule == "people"] == [level] * bool(level)

@@ -89,13 +89,13 @@ def test_a_stop_between_two_statements_reaches_the_next(con):
     def work():
         press()
         begun.append(1)
-        con.execute("FROM rayden('t', k := 3, qids := ['a'])")
+        con.execute("FROM rayden('t', k := 3, quasi := ['a'])")
         begun.append(2)
 
     with pytest.raises(KeyboardInterrupt):
         stoppable(con, work)
     assert begun == [1]
-    assert len(con.execute("FROM rayden('t', k := 3, qids := ['a'])").fetchall()) == 90
+    assert len(con.execute("FROM rayden('t', k := 3, quasi := ['a'])").fetchall()) == 90
 
 
 def test_while_modules_are_imported(tmp_path):

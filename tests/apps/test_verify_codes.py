@@ -151,7 +151,7 @@ def test_another_type_anywhere_is_refused_by_the_name_of_the_part(folder):
         ("parameters.k", "5"),
         ("parameters.k", True),
         ("parameters.options", [1]),
-        ("roles.qids", [1]),
+        ("roles.quasi", [1]),
         ("roles.keep", "age"),
         ("checks", [{"property": "k"}]),
         ("measures", {"gcp": "0"}),

@@ -59,9 +59,9 @@ def clinic(con):
 def attacked(con):
     """Asks an attack of tables called raw and, as named, of its release."""
 
-    def ask(name, released="label", qids=("age", "city"), raw="raw", **more):
+    def ask(name, released="label", quasi=("age", "city"), raw="raw", **more):
         given = "".join(f", {key} := {value}" for key, value in more.items())
-        relation = con.sql(f"FROM {name}('{raw}', '{released}', qids := {list(qids)}{given})")
+        relation = con.sql(f"FROM {name}('{raw}', '{released}', quasi := {list(quasi)}{given})")
         rows = relation.fetchall()
         return [dict(zip(relation.columns, row, strict=True)) for row in rows]
 

@@ -37,7 +37,7 @@ def test_against_the_twin(con, attacked):
 
     def holds(raw, released):
         for known in (1, 2):
-            call = {"qids": ["a", "c"], "sensitive": "['s', 'n']", "known": known}
+            call = {"quasi": ["a", "c"], "sensitive": "['s', 'n']", "known": known}
             for one in attacked("attack_background", **call):
                 name = one["attribute"]
                 if known == 2:
@@ -58,7 +58,7 @@ def test_which_are_known_is_drawn_evenly(con, attacked):
     )
     con.execute("CREATE TABLE label AS SELECT a::VARCHAR AS a, c::VARCHAR AS c, s FROM raw")
     found = {
-        attacked("attack_background", qids=["a", "c"], sensitive="'s'", known=1, seed=seed)[0][
+        attacked("attack_background", quasi=["a", "c"], sensitive="'s'", known=1, seed=seed)[0][
             "guessed_share"
         ]
         for seed in (1, 2)
@@ -69,15 +69,15 @@ def test_which_are_known_is_drawn_evenly(con, attacked):
 
 def test_the_same_for_any_order_and_number_of_threads(people):
     people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
-    ask = "FROM attack_background('{}', 'r', sample := 50, known := 2, qids := {})"
-    qids = ["age", "city", "sex", "born"]
+    ask = "FROM attack_background('{}', 'r', sample := 50, known := 2, quasi := {})"
+    quasi = ["age", "city", "sex", "born"]
     people.execute("CREATE TABLE turned AS SELECT * FROM people ORDER BY born")
     people.execute("COMMENT ON COLUMN turned.person_id IS 'anon:identifier'")
     people.execute("COMMENT ON COLUMN turned.illness IS 'anon:sensitive'")
     people.execute("SET threads = 2")
-    first = people.execute(ask.format("people", qids)).fetchall()
+    first = people.execute(ask.format("people", quasi)).fetchall()
     people.execute("SET threads = 1")
-    assert people.execute(ask.format("turned", qids)).fetchall() == first
+    assert people.execute(ask.format("turned", quasi)).fetchall() == first
     assert [row[1] for row in first] == [50]
 
 
@@ -140,7 +140,7 @@ def test_the_majority_of_any_release(con, attacked):
     """Against plain counting, with labels that overlap and releases of fewer or more rows."""
 
     def holds(raw, released):
-        call = {"qids": ["a", "c"], "sensitive": "['s', 'n']", "mode": "'majority'"}
+        call = {"quasi": ["a", "c"], "sensitive": "['s', 'n']", "mode": "'majority'"}
         for one in attacked("attack_background", **call):
             classes = {}
             for labels, own in released:
@@ -186,5 +186,5 @@ def test_an_empty_release_has_no_majority(clinic, attacked):
     ],
 )
 def test_what_it_refuses(clinic, given, said):
-    call = f"FROM attack_background('raw', 'label', 'stage', qids := ['age', 'city'], {given})"
+    call = f"FROM attack_background('raw', 'label', 'stage', quasi := ['age', 'city'], {given})"
     assert fails(clinic, call).startswith(f"attack_background: {said}")

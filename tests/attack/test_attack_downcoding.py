@@ -18,8 +18,8 @@ from tests.sentence import fails
 HIDDEN = ("ends", "guessed", "uniform", "frequent", "gain", "known_share", "sure")
 
 
-def attack(con, released="label", qids=("a",), more=", id := 'rid'"):
-    relation = con.sql(f"FROM attack_downcoding('raw', '{released}', qids := {list(qids)}{more})")
+def attack(con, released="label", quasi=("a",), more=", id := 'rid'"):
+    relation = con.sql(f"FROM attack_downcoding('raw', '{released}', quasi := {list(quasi)}{more})")
     return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
 
 
@@ -177,7 +177,7 @@ def test_against_a_count_in_plain_python(con, kind, form):
                             for i, (v, c) in enumerate(rows)])  # fmt: skip
         insert(con, "label", [(i, shown[c], "cdefg"[c]) for i, (_, c) in enumerate(rows)])
         wanted = plain([(value, ends[number], number) for value, number in rows])
-        (found,) = attack(con, qids=("a", "b"))
+        (found,) = attack(con, quasi=("a", "b"))
         assert found == {
             name: pytest.approx(float(each)) if isinstance(each, Fraction) else each
             for name, each in wanted.items()
@@ -204,16 +204,16 @@ def test_floating_point_numbers(con):
 def test_without_an_id(con):
     con.execute("CREATE TABLE raw AS SELECT hash(i) % 30 AS a, i % 4 AS b, 'x' || i % 3 AS c, i AS rid "
                 "FROM range(300) r(i)")  # fmt: skip
-    con.execute("CREATE TABLE label AS FROM mondrian('raw', k := 3, qids := ['a', 'b', 'c'], "
+    con.execute("CREATE TABLE label AS FROM mondrian('raw', k := 3, quasi := ['a', 'b', 'c'], "
                 "keep := ['rid'])")  # fmt: skip
-    qids = ("a", "b", "c")
-    known, unknown = attack(con, qids=qids), attack(con, qids=qids, more="")
+    quasi = ("a", "b", "c")
+    known, unknown = attack(con, quasi=quasi), attack(con, quasi=quasi, more="")
     assert [row["attribute"] for row in known] == ["a", "b"]
     for row, other in zip(known, unknown, strict=True):
         assert other == row | dict.fromkeys(HIDDEN)
         assert row["exact"] < row["ends"] <= row["rows"] == 300
     con.execute("CREATE TABLE added AS FROM label UNION ALL FROM label")
-    assert attack(con, "added", qids, "")[0]["rows"] == 600
+    assert attack(con, "added", quasi, "")[0]["rows"] == 600
 
 
 def test_rows_left_out_and_an_empty_release(con):
@@ -230,24 +230,24 @@ def test_rows_left_out_and_an_empty_release(con):
 
 
 def test_any_order_of_rows_and_number_of_threads(people):
-    call = "k := 4, qids := ['age', 'born', 'city'], sensitive := 'illness', keep := ['rid', '*']"
+    call = "k := 4, quasi := ['age', 'born', 'city'], sensitive := 'illness', keep := ['rid', '*']"
     people.execute("CREATE TABLE raw AS SELECT *, row_number() OVER () AS rid FROM "
                    "(SELECT * EXCLUDE (person_id) FROM people)")  # fmt: skip
     people.execute(f"CREATE TABLE label AS FROM mondrian('raw', {call})")
-    wanted = attack(people, qids=("age", "born", "city"))
+    wanted = attack(people, quasi=("age", "born", "city"))
     people.execute("CREATE OR REPLACE TABLE raw AS FROM raw ORDER BY hash(rid)")
     people.execute("CREATE OR REPLACE TABLE label AS FROM label ORDER BY hash(rid, 1)")
     people.execute("SET threads = 1")
-    assert attack(people, qids=("age", "born", "city")) == wanted
+    assert attack(people, quasi=("age", "born", "city")) == wanted
     assert all(row["guessed"] > 0 for row in wanted)
 
 
 def census(con, more=""):
     """What is found of ages in a release of generated records."""
-    qids = "['age', 'education_num', 'race', 'sex']"
-    con.execute(f"CREATE OR REPLACE TABLE label AS FROM anonymize('raw', k := 5, qids := {qids}, "
+    quasi = "['age', 'education_num', 'race', 'sex']"
+    con.execute(f"CREATE OR REPLACE TABLE label AS FROM anonymize('raw', k := 5, quasi := {quasi}, "
                 f"keep := ['rid'], sensitive := 'income', \"drop\" := ['*']{more})")  # fmt: skip
-    return attack(con, qids=("age",))[0]
+    return attack(con, quasi=("age",))[0]
 
 
 def test_steps_lower_what_is_guessed(con):
@@ -274,9 +274,9 @@ def test_what_the_page_says_of_the_census(adult):
                   "FROM adult")  # fmt: skip
     found = []
     for more in ("", ", steps := MAP {'age': 5}"):
-        call = f"'raw', k := 5, qids := {QUASI}, keep := ['rid']{more}"
+        call = f"'raw', k := 5, quasi := {QUASI}, keep := ['rid']{more}"
         adult.execute(f"CREATE OR REPLACE TABLE label AS FROM anonymize({call})")
-        row = attack(adult, qids=QUASI)[0]
+        row = attack(adult, quasi=QUASI)[0]
         found += [row[each] for each in ("exact_share", "gain", "known_share")]
     assert found == pytest.approx([0.243, 0.047, 0.467, 0, -0.003, 0.153], abs=0.001)
 
@@ -285,7 +285,7 @@ def test_hostile_names(con):
     name, key = "a \"' ; drop", 'r"id'
     con.execute(f'CREATE TABLE raw AS SELECT i % 30 AS "{name.replace(chr(34), chr(34) * 2)}", '
                 f'i AS "{key.replace(chr(34), chr(34) * 2)}" FROM range(60) t(i)')  # fmt: skip
-    con.execute("CREATE TABLE label AS FROM mondrian('raw', k := 3, qids := ?, keep := ?)",
+    con.execute("CREATE TABLE label AS FROM mondrian('raw', k := 3, quasi := ?, keep := ?)",
                 [[name], [key]])  # fmt: skip
     row = con.execute("FROM attack_downcoding('raw', 'label', ?, ?)", [key, [name]]).fetchone()
     assert row[:2] == (name, 60)
@@ -304,16 +304,16 @@ def test_hostile_names(con):
         ("UPDATE label SET a = '[1,2'", "id := 'rid'", "a label of a must be a number, [low, high]"),
         ("CREATE OR REPLACE TABLE label AS SELECT a::DOUBLE AS a, rid FROM raw", "id := 'rid'",
          "a release must hold labels of a, or structs and lists, got DOUBLE"),
-        ("", "qids := ['b']", "qids must name columns of the table, got 'b'"),
+        ("", "quasi := ['b']", "quasi must name columns of the table, got 'b'"),
     ],
 )  # fmt: skip
 def test_what_is_refused(con, change, call, said):
     con.execute("CREATE TABLE raw AS SELECT i % 5 AS a, i AS rid FROM range(20) r(i)")
     con.execute(
-        "CREATE TABLE label AS FROM mondrian('raw', k := 3, qids := ['a'], keep := ['rid'])"
+        "CREATE TABLE label AS FROM mondrian('raw', k := 3, quasi := ['a'], keep := ['rid'])"
     )
     con.execute(change or "SELECT 1")
-    given_qids = "" if "qids" in call else ", qids := ['a']"
-    error = fails(con, f"FROM attack_downcoding('raw', 'label', {call}{given_qids})")
+    roles = "" if "quasi" in call else ", quasi := ['a']"
+    error = fails(con, f"FROM attack_downcoding('raw', 'label', {call}{roles})")
     assert error.startswith("attack_downcoding: ")
     assert said in error

@@ -44,7 +44,7 @@ def test_more_rows_than_the_raw_table(clinic, attacked):
     clinic.execute("INSERT INTO label SELECT 9, 'a', '[22, 30]', 'flu' FROM range(9)")
     found = attacked("attack_homogeneity", sensitive="['stage', 'illness']")
     assert found == [row("illness", 4, 3, 15, 4), row("stage", 4, 2, 15, 2)]
-    said = fails(clinic, "SELECT k_anonymity('raw', 'label', qids := ['age', 'city'])")
+    said = fails(clinic, "SELECT k_anonymity('raw', 'label', quasi := ['age', 'city'])")
     assert said.startswith("k_anonymity: the raw table must come first")
 
 
@@ -60,16 +60,16 @@ def test_none_where_l_is_two(con, attacked):
         con.execute("DELETE FROM raw; DELETE FROM label")
         insert(con, "raw", made)
         con.execute("INSERT INTO label SELECT a::VARCHAR, s FROM raw")
-        (found,) = attacked("attack_homogeneity", qids=["a"], sensitive="'s'")
+        (found,) = attacked("attack_homogeneity", quasi=["a"], sensitive="'s'")
         classes = {}
         for a, s in made:
             classes.setdefault(a, []).append(s)
         exposed = [rows for rows in classes.values() if len(set(rows) - {None}) < 2]
         assert found["exposed_classes"] == len(exposed)
         assert found["exposed_rows"] == sum(map(len, exposed))
-        least = con.execute("SELECT l_diversity('raw', 'label', 's', qids := ['a'])").fetchall()[0][
+        least = con.execute("SELECT l_diversity('raw', 'label', 's', quasi := ['a'])").fetchall()[
             0
-        ]
+        ][0]
         assert (least >= 2) == (not exposed)
 
     holds()
@@ -93,17 +93,17 @@ ATTACKS = ["homogeneity", "inference", "skewness", "linking", "background"]
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_what_all_attacks_refuse(clinic, attack):
     name = f"attack_{attack}"
-    said = fails(clinic, f"FROM {name}('raw', 'label', qids := ['age', 'city'])")
+    said = fails(clinic, f"FROM {name}('raw', 'label', quasi := ['age', 'city'])")
     assert said.startswith(f"{name}: at least one sensitive column is needed, got none")
     said = fails(clinic, f"FROM {name}('raw', 'label', 'stage')")
     assert said.startswith(f"{name}: at least one quasi-identifier is needed, got none")
-    said = fails(clinic, f"FROM {name}('raw', 'label', 'ill', qids := ['age'])")
+    said = fails(clinic, f"FROM {name}('raw', 'label', 'ill', quasi := ['age'])")
     assert said.startswith(f"{name}: sensitive must name columns of the table, got 'ill'")
-    said = fails(clinic, f"FROM {name}('typed', 'raw', 'stage', qids := ['age'])")
+    said = fails(clinic, f"FROM {name}('typed', 'raw', 'stage', quasi := ['age'])")
     assert said.startswith(f"{name}: the raw table must come first and its release second")
     clinic.execute("UPDATE label SET age = '{3' WHERE age IS NULL")
-    said = fails(clinic, f"FROM {name}('raw', 'label', 'stage', qids := ['age'])")
+    said = fails(clinic, f"FROM {name}('raw', 'label', 'stage', quasi := ['age'])")
     assert said.startswith(f"{name}: a label of age must be a number, [low, high] or *")
     clinic.execute("ALTER TABLE label DROP COLUMN illness")
-    said = fails(clinic, f"FROM {name}('raw', 'label', 'illness', qids := ['city'])")
+    said = fails(clinic, f"FROM {name}('raw', 'label', 'illness', quasi := ['city'])")
     assert said.startswith(f"{name}: the release must have every sensitive column")

@@ -55,7 +55,7 @@ def plain(raw, released, sure=0.8, lift=5.0, lift_share=0.3, within=0.05, *, num
 
 
 def ask(attacked, numbers, **more):
-    (row,) = attacked("attack_inference", qids=["a"], sensitive="'s'", **more)
+    (row,) = attacked("attack_inference", quasi=["a"], sensitive="'s'", **more)
     if not numbers:
         assert (row["near"], row["near_share"]) == (None, None)
     counts = {way: row[way] or 0 for way in WAYS}
@@ -108,7 +108,7 @@ def classes_of(con, *classes):
 
 
 def row_of(attacked, **more):
-    return attacked("attack_inference", qids=["a"], sensitive="'s'", **more)[0]
+    return attacked("attack_inference", quasi=["a"], sensitive="'s'", **more)[0]
 
 
 def test_a_rare_value_that_most_of_a_class_has(con, attacked):
@@ -165,11 +165,11 @@ def test_hostile_names(con):
     quoted = '"' + name.replace('"', '""') + '"'
     con.execute(f"CREATE TABLE raw AS SELECT i % 3 AS {quoted}, i % 5 AS s FROM range(60) t(i)")
     con.execute(f"CREATE TABLE label AS SELECT * REPLACE ({quoted}::VARCHAR AS {quoted}) FROM raw")
-    con.execute("FROM attack_inference('raw', 'label', ?, qids := ?)", ["s", [name]])
+    con.execute("FROM attack_inference('raw', 'label', ?, quasi := ?)", ["s", [name]])
     assert con.fetchall()[0][:3] == ("s", 60, 0)
 
 
 @pytest.mark.parametrize("wrong", ["sure := 2", "lift := 0.5", "lift_share := -1", "within := 'x'"])
 def test_parameters_out_of_range(clinic, wrong):
-    call = f"FROM attack_inference('raw', 'label', 'stage', qids := ['age', 'city'], {wrong})"
+    call = f"FROM attack_inference('raw', 'label', 'stage', quasi := ['age', 'city'], {wrong})"
     assert fails(clinic, call).startswith(f"attack_inference: {wrong.split()[0]} must be")

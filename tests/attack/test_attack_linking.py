@@ -91,7 +91,7 @@ def releases(con, holds):
 
 def test_against_the_twin(con, attacked):
     def holds(raw, released):
-        found = attacked("attack_linking", qids=["a", "c"], sensitive="['s', 'n']")
+        found = attacked("attack_linking", quasi=["a", "c"], sensitive="['s', 'n']")
         for one in found:
             linked, disclosed = twin.linking(raw, released, "ac", one["attribute"])
             assert one["linked"] == pytest.approx(linked)
@@ -125,7 +125,7 @@ def test_every_type_in_both_formats(con, kind):
         f"CREATE TABLE raw AS SELECT ({TYPES[kind]})::{kind} AS v, i % 5 AS s FROM range(24) AS r(i)"
     )
     con.execute("UPDATE raw SET v = NULL WHERE s = 4 AND v = (SELECT max(v) FROM raw)")
-    call = "FROM mondrian('raw', k := 3, qids := ['v'], keep := ['*'], format := '{}')"
+    call = "FROM mondrian('raw', k := 3, quasi := ['v'], keep := ['*'], format := '{}')"
     con.execute(f"CREATE TABLE shown AS {call.format('label')}")
     con.execute(f"CREATE TABLE typed AS {call.format('typed')}")
     text = kind in ("BOOLEAN", "UUID", "VARCHAR") or kind.startswith("ENUM")
@@ -141,7 +141,7 @@ def test_every_type_in_both_formats(con, kind):
     ).fetchall()[0][0]
     for released in ("shown", "typed"):
         found = con.execute(
-            f"SELECT persons, linked FROM attack_linking('raw', '{released}', 's', qids := ['v'])"
+            f"SELECT persons, linked FROM attack_linking('raw', '{released}', 's', quasi := ['v'])"
         )
         assert found.fetchall() == [(24, pytest.approx(wanted))]
 
@@ -162,11 +162,11 @@ def towns(con):
 @pytest.mark.parametrize("form", ["label", "typed"])
 def test_nodes_of_a_hierarchy(towns, form, attacked):
     towns.execute(
-        "CREATE TABLE r AS FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], keep := ['*'], "
+        "CREATE TABLE r AS FROM basic_mondrian('raw', k := 4, quasi := ['age', 'town'], keep := ['*'], "
         f"sensitive := ['s'], hierarchy := 'tree', format := '{form}')"
     )
     shown = towns.execute(
-        "FROM basic_mondrian('raw', k := 4, qids := ['age', 'town'], keep := ['*'], sensitive := ['s'], "
+        "FROM basic_mondrian('raw', k := 4, quasi := ['age', 'town'], keep := ['*'], sensitive := ['s'], "
         "hierarchy := 'tree')"
     ).fetchall()
     below = {}
@@ -208,8 +208,10 @@ def test_names_of_any_kind(con, attacked):
     con.execute(f'CREATE TABLE raw AS SELECT {columns}, i % 2 AS "sample" FROM range(12) AS r(i)')
     shown = ", ".join(f"{name}::VARCHAR AS {name}" for name in quoted)
     con.execute(f'CREATE TABLE label AS SELECT {shown}, "sample" FROM raw')
-    qids = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
-    found = con.execute(f"FROM attack_linking('raw', 'label', 'sample', qids := {qids})").fetchall()
+    quasi = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
+    found = con.execute(
+        f"FROM attack_linking('raw', 'label', 'sample', quasi := {quasi})"
+    ).fetchall()
     assert found == [("sample", 12, 12.0, 1.0, 12, 1.0)]
 
 
@@ -232,7 +234,7 @@ def test_no_rows_at_all(clinic, attacked):
     ],
 )
 def test_what_it_refuses(clinic, given, said):
-    call = f"FROM attack_linking('raw', 'label', 'stage', qids := ['age', 'city'], {given})"
+    call = f"FROM attack_linking('raw', 'label', 'stage', quasi := ['age', 'city'], {given})"
     assert fails(clinic, call).startswith(f"attack_linking: {said}")
 
 
@@ -241,7 +243,7 @@ def test_what_it_refuses(clinic, given, said):
 )
 def test_settings_do_not_show_in_an_attack(clinic, shape, setting):
     """Nor in an audit with l and t: DuckDB hands lists over in other types of Arrow."""
-    given = "qids := ['age', 'city'], sensitive := ['illness', 'stage']"
+    given = "quasi := ['age', 'city'], sensitive := ['illness', 'stage']"
     attacks = ["homogeneity", "skewness", "linking", "background"]
     calls = [f"FROM attack_{name}('raw', '{shape}', {given})" for name in attacks]
     calls.append(f"FROM audit('raw', '{shape}', l := 1, t := 1, {given})")

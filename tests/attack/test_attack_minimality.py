@@ -18,7 +18,7 @@ from anon_sql.pipeline.partition import legal_partition
 from tests.inserting import insert
 from tests.sentence import fails
 
-ROLES = "qids := ['a', 'b'], sensitive := 's'"
+ROLES = "quasi := ['a', 'b'], sensitive := 's'"
 OLD = Path(__file__).parent / "old_order"
 METHODS = sorted(name for name, known in release_methods().items() if not known.perturbative)
 TREES = """
@@ -135,7 +135,7 @@ def test_a_class_that_was_not_cut_tells_which_half_has_one_value(con):
     """Seven people are cut into four and three unless a part has one value. In four worlds the three
     have a value alone, in one the four: of the three it is likely with 4/5, of the four with 3/5."""
     made(con, [(i, 0, int(i > 3)) for i in range(1, 8)])
-    given = "k := 3, l := 2, qids := 'a', sensitive := 's', drop := 'b'"
+    given = "k := 3, l := 2, quasi := 'a', sensitive := 's', drop := 'b'"
     con.execute(f"CREATE TABLE released AS FROM mondrian('raw', {given})")
     assert con.execute("SELECT DISTINCT a FROM released").fetchall() == [("[1, 7]",)]
     (row,) = attack(con, f"method := 'mondrian', {given}")
@@ -281,7 +281,7 @@ def test_it_depends_on_neither_threads_nor_the_order_of_rows(con):
     assert attack(con, call) == found
     raw, released = (con.sql(f"FROM {name}").to_arrow_table() for name in ("raw", "released"))
     of_frames = frames.attack_minimality(
-        raw, released, method="rayden", k=3, l=2, qids=["a", "b"], sensitive="s", runs=60
+        raw, released, method="rayden", k=3, l=2, quasi=["a", "b"], sensitive="s", runs=60
     )
     assert of_frames.to_pylist() == found
 
@@ -295,7 +295,7 @@ def test_every_option_of_a_release(con, monkeypatch):
         "if(i % 7 = 0, NULL, 'v' || i % 3) AS s, i % 4 AS u, i // 2 AS who, i % 2 AS g "
         "FROM range(90) made(i)"
     )
-    roles = "qids := ['a', 'b'], sensitive := ['s', 'u']"
+    roles = "quasi := ['a', 'b'], sensitive := ['s', 'u']"
     for method, given, options in [
         ("mondrian", "l := 2, keep := ['who', 'g']", ""),
         ("anonymize", "t := 0.5, entity := 'who', keep := 'g'", ""),
@@ -318,7 +318,7 @@ def test_every_option_of_a_release(con, monkeypatch):
         rows = attack(con, f"method := '{method}', {options}k := 3, {roles}, {call}, runs := 20")
         ((many,),) = con.execute("SELECT count(*) FROM released").fetchall()
         assert [(row["attribute"], row["persons"]) for row in rows] == [("s", many), ("u", many)]
-    strata = "k := 3, l := 2, qids := ['a', 'g'], strata := 'g', sensitive := 's', keep := ['*']"
+    strata = "k := 3, l := 2, quasi := ['a', 'g'], strata := 'g', sensitive := 's', keep := ['*']"
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM oka('raw', {strata})")
     assert attack(con, f"method := 'oka', {strata}, runs := 20")[0]["persons"] == 90
 
@@ -362,7 +362,7 @@ def test_an_empty_table(con):
         (f"method := 'sdka', {ROLES}", "the release must have the rows of the raw table, got sdka"),
         (f"runs := 0, {ROLES}", "runs must be a whole number of at least 1"),
         (f"surer := 0.5, {ROLES}", "surer must be a number of at least 1"),
-        ("qids := ['a', 'b']", "at least one sensitive column is needed"),
+        ("quasi := ['a', 'b']", "at least one sensitive column is needed"),
         (f"options := {{'mondrian': {{'effort': 1}}}}, {ROLES}", "options must name parameters of"),
         (f"l := 5, {ROLES}", "l must be at most"),
     ],
@@ -390,11 +390,11 @@ def test_a_star_means_the_columns_that_it_means_in_the_release(con):
         "hash(i, 1) % 4 AS ill, i % 3 AS other FROM range(150) r(i)"
     )
     call = "k := 5, l := 2, sensitive := 'ill', identifiers := 'id', keep := 'other'"
-    con.execute(f"CREATE TABLE released AS FROM rayden('raw', qids := '*', {call})")
+    con.execute(f"CREATE TABLE released AS FROM rayden('raw', quasi := '*', {call})")
     attack = "FROM attack_minimality('raw', 'released', method := 'rayden', runs := 40"
-    found = con.execute(f"{attack}, qids := '*', {call})").fetchall()
-    assert found == con.execute(f"{attack}, qids := ['age', 'city'], {call})").fetchall()
-    call = "k := 5, l := 2, qids := ['age', 'city'], drop := 'id'"
+    found = con.execute(f"{attack}, quasi := '*', {call})").fetchall()
+    assert found == con.execute(f"{attack}, quasi := ['age', 'city'], {call})").fetchall()
+    call = "k := 5, l := 2, quasi := ['age', 'city'], drop := 'id'"
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM rayden('raw', sensitive := '*', {call})")
     found = con.execute(f"{attack}, sensitive := '*', {call})").fetchall()
     assert [row[0] for row in found] == ["ill", "other"]
@@ -409,12 +409,12 @@ def test_hostile_names(con):
         f"CREATE TABLE raw AS SELECT (i * 7) % 30 AS {quoted}, i % 3 AS {sensitive} FROM range(30) t(i)"
     )
     con.execute(
-        "CREATE TABLE released AS FROM mondrian('raw', k := 3, l := 2, qids := $q, sensitive := $s)",
+        "CREATE TABLE released AS FROM mondrian('raw', k := 3, l := 2, quasi := $q, sensitive := $s)",
         {"q": [name], "s": other},
     )
     con.execute(
         "FROM attack_minimality('raw', 'released', method := 'mondrian', k := 3, l := 2, "
-        "qids := $q, sensitive := $s, runs := 10)",
+        "quasi := $q, sensitive := $s, runs := 10)",
         {"q": [name], "s": other},
     )
     assert con.fetchall()[0][:2] == (other, 30)

@@ -5,8 +5,8 @@ import pytest
 from tests.sentence import fails
 
 
-def exposed(attacked, shape, qids, **more):
-    found = attacked("attack_skewness", shape, qids, **more)
+def exposed(attacked, shape, quasi, **more):
+    found = attacked("attack_skewness", shape, quasi, **more)
     return [(one["attribute"], one["exposed_classes"], one["exposed_rows"]) for one in found]
 
 
@@ -45,6 +45,6 @@ def test_a_class_of_one_value_is_not_skewed(clinic, shape, attacked):
     ("threshold", "got"), [("1.5", "1.5"), ("-1", "-1"), ("NULL", "NULL"), ("'x'", "a VARCHAR")]
 )
 def test_a_threshold_that_is_none(wards, threshold, got):
-    said = fails(wards, f"FROM attack_skewness('raw', 'label', 's', {threshold}, qids := ['a'])")
+    said = fails(wards, f"FROM attack_skewness('raw', 'label', 's', {threshold}, quasi := ['a'])")
     rule = "threshold must be a number of at least 0 and at most 1"
     assert said.startswith(f"attack_skewness: {rule}, got {got}")

@@ -13,7 +13,7 @@ from tests.drawing import examples
 from tests.inserting import insert
 from tests.sentence import fails
 
-QIDS = "qids := ['a', 'c']"
+QUASI = "quasi := ['a', 'c']"
 
 
 def counts(row):
@@ -30,7 +30,7 @@ def test_the_example_of_the_page(con):
         FROM range(200) AS made(i);
         """
     )
-    roles = "qids := ['age', 'weight'], sensitive := ['illness']"
+    roles = "quasi := ['age', 'weight'], sensitive := ['illness']"
     for form in ("label", "typed"):
         for name, seed in (("first", 2), ("second", 3)):
             con.execute(
@@ -107,7 +107,7 @@ def test_against_the_plain_loop(con):
             fill(con, f"r{at}", rows, [member[1 + at] for member in members], quasi[at])
             for at in range(3)
         ]
-        more = f"{QIDS}, sensitive := {sensitive}, l := {least}, share := {share}"
+        more = f"{QUASI}, sensitive := {sensitive}, l := {least}, share := {share}"
         more += ", keep := 'n'" * (len(sensitive) < 2)
         found = composed(con, ["r0", "r1", "r2"], more + (", id := 'P'" if by_id else ""))
         people = persons_of(rows, by_id)
@@ -140,7 +140,7 @@ def test_planted_intersections_are_all_found(con, seed):
         draw.shuffle(rows)
         insert(con, month, rows)
     con.execute("ALTER TABLE raw ADD COLUMN s VARCHAR")
-    *alone, together = composed(con, months, f"{QIDS}, sensitive := 's', id := 'person'")
+    *alone, together = composed(con, months, f"{QUASI}, sensitive := 's', id := 'person'")
     assert [row["one_value"] for row in alone] == [0] * len(months)
     assert together["one_value"] == together["below_l"] == planted
     assert together["persons"] == together["in_all"] == len(people)
@@ -153,11 +153,11 @@ def test_releases_of_some_persons_only(con):
     con.execute("CREATE TABLE low AS SELECT '[0, 5]' AS a, s FROM raw WHERE a <= 5")
     con.execute("CREATE TABLE high AS SELECT '[5, 8]' AS a, s FROM raw WHERE a >= 5")
     con.execute("CREATE TABLE wrong AS SELECT '8' AS a, 'changed' AS s")
-    low, high, both = composed(con, ["low", "high"], f"{QIDS}, sensitive := 's'")
+    low, high, both = composed(con, ["low", "high"], f"{QUASI}, sensitive := 's'")
     assert (low["persons"], high["persons"], both["persons"]) == (6, 4, 9)
     assert (low["in_all"], high["in_all"], both["in_all"]) == (6, 4, 1)
     assert (low["one_value"], high["one_value"], both["one_value"]) == (0, 0, 1)
-    *_, three = composed(con, ["low", "high", "wrong"], f"{QIDS}, sensitive := 's'")
+    *_, three = composed(con, ["low", "high", "wrong"], f"{QUASI}, sensitive := 's'")
     assert (three["persons"], three["contradicted"], three["one_value"]) == (9, 1, 1)
 
 
@@ -169,10 +169,10 @@ def test_a_release_may_show_other_columns(con):
     )
     con.execute("CREATE TABLE plain AS SELECT a, s FROM raw")
     con.execute("CREATE TABLE other AS SELECT c, s::BIGINT::INTEGER::BIGINT AS s, n FROM raw")
-    found = composed(con, ["other"], f"{QIDS}, sensitive := ['s', 'n']")
+    found = composed(con, ["other"], f"{QUASI}, sensitive := ['s', 'n']")
     assert [row["least_values"] for row in found] == [3, 2]
     con.execute("CREATE OR REPLACE TABLE plain AS SELECT a, s::BIGINT AS s FROM raw")
-    found = composed(con, ["plain", "other"], f"{QIDS}, sensitive := ['s', 'n']")
+    found = composed(con, ["plain", "other"], f"{QUASI}, sensitive := ['s', 'n']")
     assert [(row["attribute"], row["releases"], row["one_value"]) for row in found] == [
         ("s", ["plain"], 12),
         ("s", ["other"], 0),
@@ -192,10 +192,10 @@ def test_a_hierarchy(con, form):
         "[format('v{}', i), format('g{}', i // 2), format('h{}', i // 4), '*'][level + 1] AS label "
         "FROM range(8) t(i), range(4) l(level)"
     )
-    roles = f"{QIDS}, sensitive := 's', hierarchy := 'tree'"
+    roles = f"{QUASI}, sensitive := 's', hierarchy := 'tree'"
     for name, k in (("r0", 5), ("r1", 8)):
         con.execute(
-            f"CREATE TABLE {name} AS FROM mondrian('raw', k := {k}, format := '{form}', {QIDS}, "
+            f"CREATE TABLE {name} AS FROM mondrian('raw', k := {k}, format := '{form}', {QUASI}, "
             "identifiers := ['p'], sensitive := ['s'], hierarchy := 'tree')"
         )
     first, second, both = composed(con, ["r0", "r1"], roles + ", id := 'p'")
@@ -215,7 +215,7 @@ def test_more_persons_than_one_group(con, monkeypatch, table):
     )
     for name, k in (("r0", 4), ("r1", 7)):
         con.execute(
-            f"CREATE TABLE {name} AS FROM rayden('raw', k := {k}, format := 'typed', {QIDS}, "
+            f"CREATE TABLE {name} AS FROM rayden('raw', k := {k}, format := 'typed', {QUASI}, "
             "identifiers := ['p'], sensitive := ['s'], seed := 3)"
         )
     covered = ", ".join(
@@ -238,7 +238,7 @@ def test_more_persons_than_one_group(con, monkeypatch, table):
         """
     ).fetchall()
     for more in ("", ", id := 'p'"):
-        *_, found = composed(con, ["r0", "r1"], f"{QIDS}, sensitive := 's', l := 3{more}")
+        *_, found = composed(con, ["r0", "r1"], f"{QUASI}, sensitive := 's', l := 3{more}")
         del found["in_all"], found["contradicted"], found["only_together"]
         assert tuple(counts(found).values()) == pytest.approx(wanted)
 
@@ -249,7 +249,7 @@ def test_hostile_names(con):
         f"""CREATE TABLE "ra'w.t" AS SELECT i AS "a ""q"".b", 'f' || i % 3 AS "{ill}",
         i AS "{person}", 'x' AS "{city}" FROM range(12) t(i)"""
     )
-    roles = f"qids := ['{age}', '{city}'], sensitive := ['{ill}']"
+    roles = f"quasi := ['{age}', '{city}'], sensitive := ['{ill}']"
     ids = person.replace("'", "''")
     for name, k in (("from", 3), ("r 2.x", 4)):
         quoted = name.replace('"', '""')
@@ -301,10 +301,10 @@ def test_every_value_is_told_apart_and_may_be_left_unchanged(con, kind):
         con.execute("INSERT INTO raw VALUES (?, 1, ?), (?, 1, ?)", [value, at, value, at])
     for name, form in (("label", "label"), ("typed", "typed")):
         con.execute(
-            f"CREATE TABLE {name} AS FROM mondrian('raw', k := 2, qids := ['a'], "
+            f"CREATE TABLE {name} AS FROM mondrian('raw', k := 2, quasi := ['a'], "
             f"sensitive := ['s'], keep := ['c'], format := '{form}')"
         )
-    found = composed(con, ["label", "typed", "raw"], "qids := ['a'], sensitive := 's'")
+    found = composed(con, ["label", "typed", "raw"], "quasi := ['a'], sensitive := 's'")
     assert [(row["persons"], row["one_value"]) for row in found] == [(6, 6)] * 4
 
 
@@ -329,7 +329,7 @@ def test_errors(clinic, given):
     clinic.execute("CREATE TABLE other AS SELECT age, DATE '2000-01-01' AS stage FROM label")
     clinic.execute("CREATE TABLE broken AS SELECT 'old' AS age, stage FROM label")
     clinic.execute("CREATE TABLE ill AS SELECT age, illness FROM label")
-    call = f"FROM composition('raw', {given}, sensitive := 'stage', qids := ['age', 'city'])"
+    call = f"FROM composition('raw', {given}, sensitive := 'stage', quasi := ['age', 'city'])"
     if not ERRORS[given]:
         assert clinic.execute(call).fetchall()  # a table in which all is left unchanged
         return
@@ -338,13 +338,13 @@ def test_errors(clinic, given):
 
 def test_more_errors(clinic):
     names = ["label"] * 13
-    call = f"FROM composition('raw', {names}, sensitive := 'stage', qids := ['age'])"
+    call = f"FROM composition('raw', {names}, sensitive := 'stage', quasi := ['age'])"
     assert "1 to 12 names, got 13 names" in fails(clinic, call)
     assert "does not exist" in fails(
-        clinic, "FROM composition('raw', ['labl'], sensitive := 'stage', qids := ['age'])"
+        clinic, "FROM composition('raw', ['labl'], sensitive := 'stage', quasi := ['age'])"
     )
     assert "at least one sensitive column is needed" in fails(
-        clinic, "FROM composition('raw', ['label'], qids := ['age'])"
+        clinic, "FROM composition('raw', ['label'], quasi := ['age'])"
     )
     assert "at least one quasi-identifier" in fails(
         clinic, "FROM composition('raw', ['label'], sensitive := 'stage')"
@@ -362,10 +362,10 @@ def test_means_and_medians_are_no_labels(con, form, made):
         "LATERAL (SELECT j::INTEGER AS i)"
     )
     con.execute(
-        f"CREATE TABLE o AS FROM mondrian('p', k := 4, qids := 'a', sensitive := 's', "
+        f"CREATE TABLE o AS FROM mondrian('p', k := 4, quasi := 'a', sensitive := 's', "
         f"format := '{form}')"
     )
-    said = fails(con, "FROM composition('p', ['p', 'o'], qids := 'a', sensitive := 's')")
+    said = fails(con, "FROM composition('p', ['p', 'o'], quasi := 'a', sensitive := 's')")
     assert "means, medians or values of other rows in 'o'" in said
-    said = fails(con, "FROM audit('p', 'o', qids := 'a', sensitive := 's', previous := ['p'])")
+    said = fails(con, "FROM audit('p', 'o', quasi := 'a', sensitive := 's', previous := ['p'])")
     assert "means and medians cannot be composed" in said

@@ -83,7 +83,7 @@ def test_against_the_plain_count(con):
     tried()
 
 
-ROLES = "qids := ['age', 'city'], sensitive := 'ill', entity := 'p'"
+ROLES = "quasi := ['age', 'city'], sensitive := 'ill', entity := 'p'"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -22,7 +22,7 @@ CREATE TABLE keyed(id INTEGER PRIMARY KEY, n INTEGER NOT NULL, CHECK (n > 0));
 CREATE TABLE child(id INTEGER REFERENCES keyed(id));
 INSERT INTO keyed VALUES (1, 1);
 CREATE MACRO dm_star(raw, released) AS 1;
-CREATE MACRO rayden(tbl, k := 5, qids := NULL) AS TABLE SELECT COLUMNS(lambda c: c = tbl) FROM t;
+CREATE MACRO rayden(tbl, k := 5, quasi := NULL) AS TABLE SELECT COLUMNS(lambda c: c = tbl) FROM t;
 CREATE MACRO named(tbl) AS TABLE FROM query_table(tbl);
 """
 
@@ -49,7 +49,7 @@ MEANT = {  # statements whose errors have a meaning, by a part of what is said o
     "a name is a text": ["FROM rayden(people)"],
     "write FROM {ours}": ["SELECT rayden('t')"],
     "write SELECT {ours}": ["FROM dm_star('t')"],
-    "write := after": ["FROM rayden('age', k := 5, qids = ['age'], 5)"],
+    "write := after": ["FROM rayden('age', k := 5, quasi = ['age'], 5)"],
     "in a call write": ["SELECT k = 5 FROM t"],
     "a label of a release": ["SELECT avg(name) FROM t", "SELECT name > 30 FROM named('t')"],
     "format := 'typed'": ["SELECT name.min FROM t", "SELECT name.max FROM t"],
@@ -75,7 +75,7 @@ def test_every_mistake_is_here():
 
 
 def test_a_macro_that_lacks_a_parameter(bare):
-    found = errors._MACRO.search(text_of(bare, "FROM rayden('t', quasi := 1)"))
+    found = errors._MACRO.search(text_of(bare, "FROM rayden('t', qids := 1)"))
     assert found["ours"] == "rayden"
 
 

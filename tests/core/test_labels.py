@@ -124,7 +124,7 @@ def released(con, classes, form="label"):
     con.execute("INSERT INTO t SELECT unnest($1), unnest($1), unnest($2::VARCHAR[])", [ids, rows])
     found = con.execute(
         "SELECT c, any_value(v), count(DISTINCT v), count(*) "
-        f"FROM generalize('t', k := 2, qids := ['v'], keep := ['*'], format := '{form}') GROUP BY c ORDER BY c"
+        f"FROM generalize('t', k := 2, quasi := ['v'], keep := ['*'], format := '{form}') GROUP BY c ORDER BY c"
     ).fetchall()
     assert [row[0] for row in found] == list(range(len(classes)))
     assert [row[2:] for row in found] == [(1, 2 * len(values)) for values in classes]

@@ -26,7 +26,7 @@ def test_an_unclear_tag_is_an_error(con, comment, said):
     con.execute("CREATE TABLE t AS SELECT i % 3 AS a FROM range(20) AS r(i)")
     con.execute(f"COMMENT ON COLUMN t.a IS '{comment}'")
     expected = f"rayden: the comment on column a is not clear, got {said}"
-    assert fails(con, "FROM rayden('t', qids := ['a'])") == expected
+    assert fails(con, "FROM rayden('t', quasi := ['a'])") == expected
 
 
 def test_declare_keeps_the_text_and_replaces_the_tag(con):
@@ -76,8 +76,8 @@ def test_declare_writes_nothing_when_a_name_is_wrong(con):
 def test_what_looks_like_a_tag_is_one_or_an_error(con, comment):
     con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i % 4 AS b FROM range(100) AS r(i)")
     con.execute(f"COMMENT ON COLUMN t.b IS '{comment}'")
-    said = fails(con, "FROM rayden('t', qids := ['a'], keep := ['*'])")
+    said = fails(con, "FROM rayden('t', quasi := ['a'], keep := ['*'])")
     assert said.startswith("rayden: the comment on column b is not clear, got the tag ")
     assert "\n" not in said
     anon_sql.declare(con, "t", identifier=["b"])
-    assert con.sql("FROM rayden('t', qids := ['a'])").columns == ["a"]
+    assert con.sql("FROM rayden('t', quasi := ['a'])").columns == ["a"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-QIDS = ["age", "city", "born"]
+QUASI = ["age", "city", "born"]
 TABLE = """
     CREATE TABLE t AS SELECT i AS id, i % 60 AS person, 20 + i * 7919 % 60 AS age,
         if(i % 23 = 0, NULL, ['Accra', 'Bonn', 'Delhi'][1 + i * i % 3]) AS city,
@@ -21,7 +21,7 @@ HIERARCHY = """
         ('city', 'Bonn', 1, 'north'), ('city', 'Delhi', 1, 'south')
     ) AS made(attribute, value, level, label)"""
 CITIES = "CREATE TABLE cities AS FROM tree WHERE attribute = 'city'"
-CALL = {"k": 5, "qids": QIDS, "sensitive": ["illness"], "identifiers": ["id", "person"]}
+CALL = {"k": 5, "quasi": QUASI, "sensitive": ["illness"], "identifiers": ["id", "person"]}
 CALL |= {"keep": ["weight"]}
 
 

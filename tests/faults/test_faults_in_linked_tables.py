@@ -181,7 +181,7 @@ def test_a_reference_row_of_one_person_is_found(made):
     call = {
         "links": ["stay.person_id -> patient.person_id", "stay.ward -> clinic.ward"],
         "identifiers": ["patient.person_id", "stay.visit_id"],
-        "qids": ["patient.born", "patient.sex", "stay.person_id", "stay.visited"],
+        "quasi": ["patient.born", "patient.sex", "stay.person_id", "stay.visited"],
         "keep": ["stay.ward"],
     }
     named = ", ".join(f"{name} := ${name}" for name in call)

@@ -10,7 +10,7 @@ from anon_sql import AnonError, frames
 
 pytestmark = [pytest.mark.quick, pytest.mark.oldest]
 
-CALL = {"k": 2, "qids": ["age"], "keep": ["*"]}
+CALL = {"k": 2, "quasi": ["age"], "keep": ["*"]}
 AGES = pa.table({"age": [1, 2, 3, 4], "n": [5, 6, 7, 8]})
 
 
@@ -93,12 +93,12 @@ def test_no_rows_give_none():
 
 
 def test_more_than_one_type_of_mistake_in_a_call():
-    assert refused(lambda: frames.anonymize(AGES, k=9, qids="age", keep="*")).startswith(
+    assert refused(lambda: frames.anonymize(AGES, k=9, quasi="age", keep="*")).startswith(
         "anonymize: k must be at most the number of rows, 4, got k=9"
     )
-    said = refused(lambda: frames.anonymize(AGES, k=2, qids="age"))
+    said = refused(lambda: frames.anonymize(AGES, k=2, quasi="age"))
     assert said == (
-        "anonymize: every column needs a role, got none for n; name it in identifiers, qids, "
+        "anonymize: every column needs a role, got none for n; name it in identifiers, quasi, "
         "sensitive or keep, or pass keep=['*'] to release all of them as they are"
     )
     assert "effort must be one of" in refused(lambda: frames.anonymize(AGES, **CALL, effort="x"))
@@ -130,14 +130,14 @@ def test_settings_that_are_none(people):
 
 def test_a_released_frame_as_the_raw_one():
     released = frames.anonymize(AGES, **CALL)
-    said = refused(lambda: frames.gcp(released, AGES, qids="age"))
+    said = refused(lambda: frames.gcp(released, AGES, quasi="age"))
     assert said.startswith("gcp: ")
     assert "the raw table" in said
     assert "anon_frame" not in said
 
 
 def test_names_of_views_are_not_shown():
-    said = refused(lambda: frames.gcp(AGES, AGES.drop(["age"]), qids="age"))
+    said = refused(lambda: frames.gcp(AGES, AGES.drop(["age"]), quasi="age"))
     assert "anon_frame" not in said
 
 

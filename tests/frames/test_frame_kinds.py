@@ -15,7 +15,7 @@ from anon_sql import frames
 
 pytestmark = pytest.mark.oldest
 
-CALL = {"k": 4, "qids": ["age", "city"], "keep": ["person", "n", "*"]}
+CALL = {"k": 4, "quasi": ["age", "city"], "keep": ["person", "n", "*"]}
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_pandas(people):
     frame = people.sql("FROM people").df()
     people.register("given", frame)
     wanted = people.sql(
-        "FROM anonymize('given', k := 4, qids := ['age', 'city'], keep := ['person', 'n', '*'])"
+        "FROM anonymize('given', k := 4, quasi := ['age', 'city'], keep := ['person', 'n', '*'])"
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -70,7 +70,7 @@ def test_categories_and_nullable_types_of_pandas_are_kept(people):
     assert made.dtypes["illness"] == frame.dtypes["illness"]
     people.register("given", frame)
     sql = people.sql(
-        "FROM anonymize('given', k := 4, qids := ['age', 'city'], keep := ['person', 'n', '*'])"
+        "FROM anonymize('given', k := 4, quasi := ['age', 'city'], keep := ['person', 'n', '*'])"
     )
     assert made.city.astype(object).where(made.city.notna(), None).tolist() == [
         row[1] for row in sql.fetchall()
@@ -79,10 +79,10 @@ def test_categories_and_nullable_types_of_pandas_are_kept(people):
 
 def test_nan_of_pandas_is_null_and_that_of_polars_is_none(people):
     frame = pd.DataFrame({"age": [1.0, float("nan")] * 4, "n": range(8)})
-    made = frames.anonymize(frame, k=4, qids="age", keep="n")
+    made = frames.anonymize(frame, k=4, quasi="age", keep="n")
     assert made.age.isna().sum() == 4
     both = pl.DataFrame({"age": [1.0, None] * 4, "n": [1.0, float("nan")] * 4})
-    made = frames.anonymize(both, k=4, qids="age", keep="n")
+    made = frames.anonymize(both, k=4, quasi="age", keep="n")
     assert made["age"].null_count() == 4
     assert made["n"].is_nan().sum() == 4
 
@@ -105,13 +105,13 @@ def test_released_values_of_every_type_are_those_checked(people, kind, form):
         data = data.drop(columns="id")
     if kind == "pandas of PyArrow":
         data = data.convert_dtypes(dtype_backend="pyarrow")
-    for qids in (
+    for quasi in (
         ["number", "born", "pay"],
         ["member", "score", "seen"],
         ["zoned", "clock", "word"],
     ):
         unlike = {"listed", "packed", "mapped", "id", "bytes"} & {*data.columns}
-        made = frames.anonymize(data, k=4, qids=qids, keep=[*unlike, "*"], format=form)
+        made = frames.anonymize(data, k=4, quasi=quasi, keep=[*unlike, "*"], format=form)
         assert len(made) == len(data)
         assert list(made.columns) == list(data.columns)
 
@@ -129,7 +129,7 @@ def test_types_of_polars_are_kept():
         {"age": [1, 2] * 4, "kind": ["a", "b"] * 4, "parts": [[1], None] * 4},
         schema={"age": pl.Int16, "kind": pl.Enum(["a", "b"]), "parts": pl.List(pl.Int8)},
     )
-    made = frames.anonymize(frame, k=2, qids="age", keep=["parts", "*"])
+    made = frames.anonymize(frame, k=2, quasi="age", keep=["parts", "*"])
     assert made.schema["kind"] == frame.schema["kind"]
     assert made.schema["parts"] == frame.schema["parts"]
 
@@ -163,7 +163,7 @@ def test_a_relation_can_be_joined_with_the_one_given(people):
 def test_a_path_gives_a_pyarrow_table(people, tmp_path, ending):
     path = tmp_path / f"people{ending}"
     people.execute(f"COPY people TO '{path}'")
-    call = "k := 4, qids := ['age', 'city'], keep := ['person', 'n', '*']"
+    call = "k := 4, quasi := ['age', 'city'], keep := ['person', 'n', '*']"
     wanted = people.sql(f"FROM anonymize('{path}', {call})")
     for given in (path, str(path)):
         made = frames.anonymize(given, **CALL)
@@ -183,13 +183,13 @@ def test_roles_of_arrow_fields(rows, tmp_path):
     )
     said = rows.cast(schema)
     wanted = frames.anonymize(
-        rows, k=4, l=2, qids=["age", "city"], identifiers="person", sensitive="illness",
+        rows, k=4, l=2, quasi=["age", "city"], identifiers="person", sensitive="illness",
         keep=["n", "class_id"],
     )  # fmt: skip
     assert frames.anonymize(said, k=4, l=2).equals(wanted)
     pq.write_table(said, tmp_path / "said.parquet")
     assert frames.anonymize(tmp_path / "said.parquet", k=4, l=2).equals(wanted)
-    assert frames.gcp(said, wanted) == frames.gcp(rows, wanted, qids=["age", "city"])
+    assert frames.gcp(said, wanted) == frames.gcp(rows, wanted, quasi=["age", "city"])
     roles = frames.anon_roles(said).to_pylist()
     assert {row["column_name"]: row["role"] for row in roles} == tags
 
@@ -215,6 +215,6 @@ def test_hierarchies_of_every_kind(people, rows, tmp_path):
     made = frames.numeric_hierarchy(rows, "age", widths=[10, 20])
     assert isinstance(made, pa.Table)
     assert (
-        frames.datafly(rows, k=4, qids="age", keep=["person", "n", "*"], hierarchy=made).num_rows
+        frames.datafly(rows, k=4, quasi="age", keep=["person", "n", "*"], hierarchy=made).num_rows
         == 280
     )

@@ -18,7 +18,7 @@ from anon_sql.hosts.duckdb.sql_files import entries
 from tests.frames.conftest import PEOPLE
 from tests.frames.sql import as_sql
 
-CALL = {"k": 4, "qids": ["age", "city"], "keep": ["person", "n", "*"]}
+CALL = {"k": 4, "quasi": ["age", "city"], "keep": ["person", "n", "*"]}
 PAIRS = {
     "gcp": {"weights": {"age": 2}},
     "dm": {},
@@ -45,10 +45,10 @@ TABLES = {
     "unique_combinations": {"max_columns": 2},
     "data_quality": {},
     "imbalance": {"sensitive": "illness"},
-    "gower_ranges": {"qids": ["age", "city"]},
+    "gower_ranges": {"quasi": ["age", "city"]},
     "anonymize_stats": CALL,
-    "compare": {"methods": ["mondrian"], "ks": [4], **{n: CALL[n] for n in ("qids", "keep")}},
-    "cof_score": {"k": 4, "qids": ["age", "city"]},
+    "compare": {"methods": ["mondrian"], "ks": [4], **{n: CALL[n] for n in ("quasi", "keep")}},
+    "cof_score": {"k": 4, "quasi": ["age", "city"]},
 }
 
 
@@ -78,7 +78,7 @@ def rows_of(found):
 @pytest.mark.parametrize("function", PAIRS)
 def test_a_measure_of_two_frames(pair, function):
     con, (raw, released) = pair
-    arguments = {"qids": ["age", "city"], **PAIRS[function]}
+    arguments = {"quasi": ["age", "city"], **PAIRS[function]}
     made = getattr(frames, function)(raw, released, **arguments)
     call = as_sql(function, "people", arguments).replace("'people'", "'people', 'released'", 1)
     if isinstance(made, (int, float)):
@@ -101,17 +101,17 @@ def test_an_analysis_of_one_frame(pair, function):
 
 def test_the_result_is_of_the_kind_of_the_raw_table(pair):
     con, (raw, released) = pair
-    one = frames.utility(raw.to_pandas(), released, qids=["age", "city"])
+    one = frames.utility(raw.to_pandas(), released, quasi=["age", "city"])
     assert isinstance(one, pd.DataFrame)
-    two = frames.utility(pl.from_arrow(raw).lazy(), released, qids=["age", "city"])
+    two = frames.utility(pl.from_arrow(raw).lazy(), released, quasi=["age", "city"])
     assert isinstance(two, pl.LazyFrame)
-    made = frames.utility(con.sql("FROM people"), released.to_pandas(), qids=["age", "city"])  # noqa: F841
+    made = frames.utility(con.sql("FROM people"), released.to_pandas(), quasi=["age", "city"])  # noqa: F841
     assert con.sql("FROM made").fetchall() == list(one.itertuples(index=False, name=None))
 
 
 def test_several_releases_and_earlier_ones(pair):
     con, (raw, released) = pair
-    call = {"id": "n", "sensitive": "illness", "qids": ["age", "city"]}
+    call = {"id": "n", "sensitive": "illness", "quasi": ["age", "city"]}
     made = frames.composition(raw, [released, released.to_pandas()], **call)
     text = as_sql("composition", "people", call)
     text = text.replace("'people'", "'people', ['released', 'released']", 1)
@@ -122,7 +122,7 @@ def test_no_view_is_left(pair):
     from anon_sql.hosts.frames.database import cursor, settings_of
 
     _, (raw, released) = pair
-    frames.gcp(raw, released, qids=["age", "city"])
+    frames.gcp(raw, released, quasi=["age", "city"])
     with cursor(settings_of("gcp", None, "UTC", None), "gcp") as con:
         left = "SELECT count(*) FROM duckdb_views() WHERE view_name LIKE 'anon_frame%'"
         assert con.execute(left).fetchall() == [(0,)]

@@ -6,7 +6,7 @@ from anon_sql import AnonError, frames
 from tests.series.months import KEY, make_month, released, step
 
 ROLES = {
-    "qids": ["age", "city"],
+    "quasi": ["age", "city"],
     "sensitive": "illness",
     "keep": "ward",
     "entity": "person",

@@ -9,8 +9,8 @@ from anon_sql.core.parameters import takes
 from anon_sql.methods.method import release_methods
 from tests.frames.sql import as_sql
 
-QIDS, KINDS = ["age", "city"], ["number", "born", "pay", "huge", "member", "score", "word"]
-ROLES = {"qids": QIDS, "sensitive": "illness", "keep": "n", "identifiers": ["person", "class_id"]}
+QUASI, KINDS = ["age", "city"], ["number", "born", "pay", "huge", "member", "score", "word"]
+ROLES = {"quasi": QUASI, "sensitive": "illness", "keep": "n", "identifiers": ["person", "class_id"]}
 METHODS = sorted(set(release_methods()) - {"generalize", "canon", "top_down", "sdka", "k_member"})
 
 
@@ -41,10 +41,10 @@ def test_every_method(people, method):
 
 def test_methods_of_numbers_few_rows_or_added_rows(people):
     people.execute("CREATE TABLE few AS FROM people WHERE age IS NOT NULL LIMIT 90")
-    compare(people, "canon", "few", k=4, qids="age", keep=["person", "n", "*"])
+    compare(people, "canon", "few", k=4, quasi="age", keep=["person", "n", "*"])
     compare(people, "k_member", "few", k=4, **ROLES)
     compare(people, "sdka", "people", k=4, generator="bootstrap", **ROLES)
-    compare(people, "generalize", "people", k=2, qids=QIDS, keep=["illness", "n", "person"])
+    compare(people, "generalize", "people", k=2, quasi=QUASI, keep=["illness", "n", "person"])
 
 
 @pytest.mark.slow
@@ -71,15 +71,15 @@ def test_every_option(people, more):
 
 
 def test_persons_are_counted(people):
-    roles = {"qids": QIDS, "keep": ["illness", "n", "class_id"], "entity": "person"}
+    roles = {"quasi": QUASI, "keep": ["illness", "n", "class_id"], "entity": "person"}
     wanted = compare(people, "anonymize", "people", k=3, **roles)
     assert "person" not in wanted.column_names
 
 
 @pytest.mark.parametrize("form", ["label", "typed", "median"])
 def test_every_type_of_a_quasi_identifier(people, form):
-    for qids in (KINDS[:4], [*KINDS[4:], "clock"], ["seen", "zoned"]):
-        compare(people, "anonymize", "kinds", k=4, qids=qids, keep=REST, format=form)
+    for quasi in (KINDS[:4], [*KINDS[4:], "clock"], ["seen", "zoned"]):
+        compare(people, "anonymize", "kinds", k=4, quasi=quasi, keep=REST, format=form)
 
 
 REST = ["listed", "packed", "mapped", "id", "bytes", "span", "*"]
@@ -103,7 +103,7 @@ def test_kept_values_of_a_relation_count_as_those_of_its_table(con, kind):
         f"CREATE TABLE held AS SELECT i % 20 AS age, {KEPT[kind]} AS own FROM range(90) t(i)"
     )
     for method in ("anonymize", "rayden"):
-        compare(con, method, "held", k=4, qids="age", keep="own")
+        compare(con, method, "held", k=4, quasi="age", keep="own")
 
 
 def test_a_type_that_arrow_holds_as_another_can_change_the_order(con):
@@ -112,19 +112,19 @@ def test_a_type_that_arrow_holds_as_another_can_change_the_order(con):
         f"CREATE TABLE held AS SELECT i % 5 AS age, {KEPT['UUID']} AS own FROM range(90) t(i)"
     )
     own = con.sql(
-        as_sql("mondrian", "held", {"k": 4, "qids": "age", "keep": "own"})
+        as_sql("mondrian", "held", {"k": 4, "quasi": "age", "keep": "own"})
     ).to_arrow_table()
     sent = con.sql("FROM held").to_arrow_table()
-    made = frames.mondrian(sent, k=4, qids="age", keep="own")
+    made = frames.mondrian(sent, k=4, quasi="age", keep="own")
     assert made != own
     assert sorted(map(str, made.to_pylist())) == sorted(map(str, own.to_pylist()))
 
 
 def test_the_connection_says_the_time_zone(people):
     people.execute("SET TimeZone = 'Europe/Berlin'")
-    wanted = people.sql(as_sql("anonymize", "kinds", {"k": 4, "qids": ["zoned"], "keep": REST}))
+    wanted = people.sql(as_sql("anonymize", "kinds", {"k": 4, "quasi": ["zoned"], "keep": REST}))
     rows = people.sql("FROM kinds")
-    made = frames.anonymize(rows, k=4, qids="zoned", keep=REST, connection=people)
+    made = frames.anonymize(rows, k=4, quasi="zoned", keep=REST, connection=people)
     assert repr(made.fetchall()) == repr(wanted.fetchall())
 
 
@@ -139,7 +139,7 @@ def test_an_earlier_release_is_followed(people):
 def test_no_rows(people):
     people.execute("CREATE TABLE none AS FROM kinds LIMIT 0")
     for form in ("label", "typed", "mean"):
-        compare(people, "anonymize", "none", k=4, qids=KINDS, keep=REST, format=form)
+        compare(people, "anonymize", "none", k=4, quasi=KINDS, keep=REST, format=form)
 
 
 def test_the_hash_of_a_value_is_that_of_sql(people):

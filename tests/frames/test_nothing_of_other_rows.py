@@ -44,7 +44,7 @@ KINDS = [
 @pytest.mark.parametrize("kind", KINDS)
 def test_categories_of_rows_that_are_not_released_do_not_leave(kind, tmp_path):
     given = frame_of(kind)
-    made = frames.anonymize(given, k=4, qids="age", keep="name")
+    made = frames.anonymize(given, k=4, quasi="age", keep="name")
     if kind.startswith("pandas"):
         stored = pickle.dumps(made)
         assert GONE.encode() in pickle.dumps(given)
@@ -65,7 +65,7 @@ def test_categories_of_rows_that_are_not_released_do_not_leave(kind, tmp_path):
 def test_categories_stand_as_they_first_occur_in_the_release_unless_ordered():
     """The order in which rows once came is not told by that of the categories."""
     for kind in KINDS:
-        made = frames.anonymize(frame_of(kind), k=4, qids="age", keep="name")
+        made = frames.anonymize(frame_of(kind), k=4, quasi="age", keep="name")
         if kind.startswith("pandas") and kind != "pandas of PyArrow":
             names, found = made["name"].tolist(), made["name"].cat.categories.tolist()
         elif kind == "PyArrow":
@@ -81,11 +81,11 @@ def test_categories_stand_as_they_first_occur_in_the_release_unless_ordered():
 
 def test_a_column_whose_values_are_all_missing_has_no_category():
     missing = pd.DataFrame({"age": [20] * 8, "name": pd.Categorical([None] * 8, ["a", "b"])})
-    made = frames.anonymize(missing, k=4, qids="age", keep="name")
+    made = frames.anonymize(missing, k=4, quasi="age", keep="name")
     assert made["name"].isna().all()
     assert made["name"].cat.categories.tolist() == []
     given = pl.from_pandas(missing).with_columns(pl.col("name").cast(pl.Enum(["a", "b"])))
-    made = frames.anonymize(given, k=4, qids="age", keep="name")
+    made = frames.anonymize(given, k=4, quasi="age", keep="name")
     assert made["name"].null_count() == 8
     assert made["name"].dtype.categories.to_list() == []
 
@@ -111,7 +111,7 @@ def test_text_of_rows_that_were_removed_is_not_in_the_memory_of_a_release(kind, 
     elif kind != "PyArrow":
         mapper = pd.ArrowDtype if kind == "pandas of PyArrow" else None
         rows = rows.to_pandas(types_mapper=mapper)
-    made = frames.anonymize(rows, k=4, qids="age", keep="kept")
+    made = frames.anonymize(rows, k=4, quasi="age", keep="kept")
     stored = [pickle.dumps(made)]
     if kind == "Polars":
         made.write_ipc(file := io.BytesIO())
@@ -161,7 +161,7 @@ def test_categories_within_other_types_do_not_leave(shape, kind):
     table = without_gone(shape)
     given = table if kind == "PyArrow" else table.to_pandas(types_mapper=pd.ArrowDtype)
     assert GONE.encode() in pickle.dumps(given)
-    made = frames.anonymize(given, k=4, qids="age", keep="name")
+    made = frames.anonymize(given, k=4, quasi="age", keep="name")
     stored = pickle.dumps(made)
     assert GONE.encode() not in stored
     assert NAMES[0].encode() in stored
@@ -184,7 +184,7 @@ def test_categories_within_other_types_of_polars_do_not_leave(shape, of):
     plain = pl.from_arrow(pa.table({"name": within(shape, pa.array(NAMES))}))
     rows = plain.with_columns(pl.col("name").cast(kinds[shape]), age=pl.Series(range(60)) % 4)
     given = rows.filter(pl.Series([name != GONE for name in NAMES]))
-    made = frames.anonymize(given, k=4, qids="age", keep="name")
+    made = frames.anonymize(given, k=4, quasi="age", keep="name")
     stored = [pickle.dumps(made)]
     for write in (made.write_ipc, made.write_parquet):
         write(file := io.BytesIO())
@@ -209,9 +209,9 @@ def test_categories_that_duckdb_misreads_are_refused():
     encoded = pa.table({"age": given["age"], "name": runs})
     for rows in (given, given.to_pandas(types_mapper=pd.ArrowDtype), polars, listed, encoded):
         with pytest.raises(AnonError) as raised:
-            frames.anonymize(rows, k=4, qids="age", keep="name")
+            frames.anonymize(rows, k=4, quasi="age", keep="name")
         assert str(raised.value).startswith(
             "anonymize: lists of fixed size, runs and unions must hold no categories, got name of type "
         )
         with pytest.raises(AnonError, match="must hold no categories"):
-            frames.audit(rows, rows, k=4, qids="age", keep="name")
+            frames.audit(rows, rows, k=4, quasi="age", keep="name")

@@ -30,7 +30,7 @@ def test_a_row_for_every_function(con):
                 "tbl",
                 *(
                     f"{role} := NULL"
-                    for role in ("qids", "sensitive", "identifiers", "keep", "drop")
+                    for role in ("quasi", "sensitive", "identifiers", "keep", "drop")
                 ),
             ],
             "The role of every column of a table, and where it is declared.",
@@ -61,10 +61,10 @@ def test_the_help_of_one(con):
     parts = con.sql("FROM anon_help('gower_ranges')")
     assert parts.columns == ["part", "text"]
     said = dict(parts.fetchall())
-    assert list(said) == ["what", "call", "tbl", "qids", "returns", "errors", "example"]
+    assert list(said) == ["what", "call", "tbl", "quasi", "returns", "errors", "example"]
     assert said["what"] == "The range of each numeric quasi-identifier, for gower()."
-    assert said["call"] == "gower_ranges(tbl, qids := NULL)"
-    assert said["qids"] == (
+    assert said["call"] == "gower_ranges(tbl, quasi := NULL)"
+    assert said["quasi"] == (
         "quasi-identifiers, the columns to generalize; NULL means the columns declared in comments."
     )
     assert said["returns"].startswith("MAP(VARCHAR, DOUBLE) by column name: largest less smallest")

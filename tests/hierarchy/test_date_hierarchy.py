@@ -59,7 +59,7 @@ def test_a_century_begins_with_a_decade_and_a_release_by_both_works(con):
     }
     assert found["0044-03-15 (BC)"] == ["44-Q1 (BC)", "44 (BC)", "40s (BC)", "0 to 99 (BC)", "*"]
     con.execute("CREATE TABLE h AS FROM date_hierarchy('t', 'd', ['year', 'decade', 'century'])")
-    released = con.execute("FROM anonymize('t', k := 3, qids := ['d'], hierarchy := 'h')")
+    released = con.execute("FROM anonymize('t', k := 3, quasi := ['d'], hierarchy := 'h')")
     assert len(released.fetchall()) == len(DAYS)
 
 

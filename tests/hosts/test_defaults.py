@@ -10,7 +10,7 @@ from anon_sql.methods.method import COMMON, release_methods
 from anon_sql.pipeline.request import Relation, checked
 
 TYPES = {"age": "INTEGER", "pay": "DOUBLE", "illness": "VARCHAR"}
-ROLES = {"qids": ["age", "pay"], "sensitive": ["illness"]}
+ROLES = {"quasi": ["age", "pay"], "sensitive": ["illness"]}
 
 
 @pytest.mark.parametrize("method", sorted(release_methods()))

@@ -18,7 +18,7 @@ LATE = (
     "CREATE VIEW late AS SELECT i % 7 AS n, if(i < 9000, 'w', error('no further')) AS w "
     "FROM range(10000) r(i)"
 )
-RELEASE = "FROM rayden('late', k := 5, qids := ['n', 'w'])"
+RELEASE = "FROM rayden('late', k := 5, quasi := ['n', 'w'])"
 
 
 def held():
@@ -136,9 +136,9 @@ def test_values_of_the_data_are_not_cached():
     before = held()
     with anon_sql.connect() as con:
         con.execute("CREATE TABLE t AS SELECT 'Zanzibarella' AS n FROM range(9)")
-        con.execute("FROM rayden('t', k := 5, qids := ['n'])").fetchall()
+        con.execute("FROM rayden('t', k := 5, quasi := ['n'])").fetchall()
         with pytest.raises(duckdb.Error):
-            con.execute("FROM rayden('t', k := 50, qids := ['n'])").fetchall()
+            con.execute("FROM rayden('t', k := 50, quasi := ['n'])").fetchall()
     del con
     assert more(before) == [0, 0, 0, 0]
     lists = [each for each in gc.get_objects() if type(each) is list]

@@ -9,8 +9,8 @@ from tests.sentence import fails
 pytestmark = pytest.mark.oldest
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, 'abc'[1 + i % 3] AS s, i AS rid FROM range(60) r(i)"
-CALL = "FROM rayden('t', k := 5, qids := ['n'], keep := ['rid'], sensitive := 's', l := 2)"
-GIVEN = "'t', k := 5, qids := ['n'], keep := ['rid'], sensitive := 's', l := 2"
+CALL = "FROM rayden('t', k := 5, quasi := ['n'], keep := ['rid'], sensitive := 's', l := 2)"
+GIVEN = "'t', k := 5, quasi := ['n'], keep := ['rid'], sensitive := 's', l := 2"
 REPLACED = [
     ("__anon_sort_key(x) AS 'x'::BLOB", f"rayden({GIVEN})"),
     ("__anon_told_apart(x) AS NULL", f"rayden({GIVEN})"),
@@ -48,7 +48,7 @@ def test_equal_values_that_print_differently_do_not_show_the_order(con, kept, ki
     source = KEPT[kept].format(kind)
     con.execute(f"CREATE TABLE one AS {source} ORDER BY i")
     con.execute(f"CREATE TABLE two AS {source} ORDER BY hash(i)")
-    call = "SELECT n, kept::VARCHAR FROM mondrian('{}', k := 5, qids := ['n'], keep := ['kept'])"
+    call = "SELECT n, kept::VARCHAR FROM mondrian('{}', k := 5, quasi := ['n'], keep := ['kept'])"
     one, two = (con.execute(call.format(name)).fetchall() for name in ("one", "two"))
     assert one == two
     assert len(set(one)) == 4

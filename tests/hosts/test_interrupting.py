@@ -26,7 +26,7 @@ TABLE = (
     "SELECT range % 40 AS a, range % 7 AS b, ['flu', 'none'][1 + range % 2] AS illness "
     "FROM range(400)"
 )
-RELEASE = "FROM rayden('t', k := 3, qids := ['a', 'b'], keep := 'illness')"
+RELEASE = "FROM rayden('t', k := 3, quasi := ['a', 'b'], keep := 'illness')"
 STOPPED = "stopped on request|INTERRUPT"  # DuckDB's own may come first
 
 
@@ -80,13 +80,13 @@ def test_while_rows_go_back(t):
 
 
 MEASURES = {
-    "FROM compare('t', methods := ['rayden'], ks := [3], qids := ['a'], keep := ['*'])": stopping,
-    "FROM attack_linking('t', 'r', sensitive := 'illness', qids := ['a', 'b'])": running,
-    "FROM attack_downcoding('t', 'r', qids := ['a', 'b'])": stopping,
-    "FROM composition('t', ['r'], sensitive := 'illness', qids := ['a', 'b'])": stopping,
+    "FROM compare('t', methods := ['rayden'], ks := [3], quasi := ['a'], keep := ['*'])": stopping,
+    "FROM attack_linking('t', 'r', sensitive := 'illness', quasi := ['a', 'b'])": running,
+    "FROM attack_downcoding('t', 'r', quasi := ['a', 'b'])": stopping,
+    "FROM composition('t', ['r'], sensitive := 'illness', quasi := ['a', 'b'])": stopping,
     "FROM unique_combinations('t')": stopping,
     "FROM suggest_roles('t')": stopping,
-    "FROM audit('t', 'r', k := 3, qids := ['a', 'b'])": stopping,
+    "FROM audit('t', 'r', k := 3, quasi := ['a', 'b'])": stopping,
 }
 
 
@@ -202,7 +202,7 @@ def test_duckdbs_own_interrupt_ends_the_statement_after_the_step(t, monkeypatch)
 
 def test_a_release_in_parts_stops_and_leaves_nothing(t, monkeypatch, tmp_path):
     seam = Seam.at(monkeypatch, parts, "check_together")
-    given = {"k": 3, "method": "mondrian", "region_rows": 100, "qids": ["a", "b"], "keep": ["*"]}
+    given = {"k": 3, "method": "mondrian", "region_rows": 100, "quasi": ["a", "b"], "keep": ["*"]}
     target = tmp_path / "r.parquet"
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(anon_sql.release, t, "t", into=str(target), **given)

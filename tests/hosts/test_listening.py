@@ -57,7 +57,7 @@ def test_an_audit_counts_its_steps(t):
     t.execute(f"CREATE TABLE r AS {RELEASE}")
     steps = []
     with anon_sql.listen(steps.append, t):
-        t.execute("FROM audit('t', 'r', k := 3, qids := ['a', 'b'])").fetchall()
+        t.execute("FROM audit('t', 'r', k := 3, quasi := ['a', 'b'])").fetchall()
     counted = [step for step in steps if step.total]
     assert {step.total for step in counted} == {6}
     assert {step.note for step in counted} == {
@@ -71,11 +71,11 @@ def test_frames_are_heard_without_a_connection(t):
     data = t.sql("FROM t").df()
     steps = []
     with anon_sql.listen(steps.append):
-        made = frames.rayden(data, k=3, qids=["a", "b"], keep=["illness"])
+        made = frames.rayden(data, k=3, quasi=["a", "b"], keep=["illness"])
     assert {step.function for step in steps} == {"rayden"}
     steps.clear()
     with anon_sql.listen(steps.append):
-        frames.audit(data, made, k=3, qids=["a", "b"], keep=["illness"])
+        frames.audit(data, made, k=3, quasi=["a", "b"], keep=["illness"])
     assert "audit" in {step.function for step in steps}
     assert isinstance(made, pd.DataFrame)
 

@@ -14,23 +14,26 @@ KEEP = "keep := ['*']"
 @pytest.mark.parametrize(
     ("call", "meant"),
     [
-        ("FROM rayden('people', qids := [\"age\"])", "a name is a text in single quotes, 'age'"),
-        ("FROM rayden(people, qids := ['age'])", "a name is a text in single quotes, 'people'"),
+        ("FROM rayden('people', quasi := [\"age\"])", "a name is a text in single quotes, 'age'"),
+        ("FROM rayden(people, quasi := ['age'])", "a name is a text in single quotes, 'people'"),
         ("FROM rayden('people', entity := id)", "a name is a text in single quotes, 'id'"),
         (
             "FROM rayden('people', quasi := ['age'])",
             "Macro rayden() does not support the supplied arguments; it has no parameter quasi; "
-            "did you mean qids?",
+            "did you mean quasi?",
         ),
         (
-            "FROM rayden('people', QIDS := ['age'], sensitiv := 'x')",
+            "FROM rayden('people', QUASI := ['age'], sensitiv := 'x')",
             "it has no parameter sensitiv; did you mean sensitive?",
         ),
         ("FROM dm_star('people')", "write SELECT dm_star(…)"),
         ("SELECT dm_star('people')", "its parameters are raw, released"),
         ("SELECT rayden('people', k := 5)", "write FROM rayden(…)"),
         ("FROM gcp('people', 'release')", "write SELECT gcp(…)"),
-        ("FROM rayden('people', k := 5, qids = ['age'])", "write := after the name of a parameter"),
+        (
+            "FROM rayden('people', k := 5, quasi = ['age'])",
+            "write := after the name of a parameter",
+        ),
         ("FROM rayden('people', k = 5)", "in a call write k :=, since = compares"),
         ("FROM rayden('people', keep := *)", "keep := ['*'] keeps every column without"),
         ("FROM rayden((FROM people))", "a call takes a name: WITH t AS"),
@@ -59,5 +62,5 @@ def test_other_errors_have_no_hint(con):
 
 
 def test_the_command_line_says_it():
-    query = "FROM rayden('people', quasi := ['age'])"
-    assert refused("query", query).endswith("it has no parameter quasi; did you mean qids?")
+    query = "FROM rayden('people', qids := ['age'])"
+    assert refused("query", query).endswith("it has no parameter qids; did you mean quasi?")

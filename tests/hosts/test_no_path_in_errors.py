@@ -16,17 +16,17 @@ pytestmark = [pytest.mark.oldest, pytest.mark.quick]
 
 ROOT = Path(anon_sql.__file__).resolve().parents[1]
 PATH = re.compile(r"\bAt:|\.py\b|site-packages|Traceback|" + re.escape(str(ROOT)))
-ROLES = "qids := ['age'], keep := ['illness']"
+ROLES = "quasi := ['age'], keep := ['illness']"
 STEPS = {  # where a statement fails
     "names are bound": f"FROM rayden('nobody', {ROLES})",
     "a parameter": f"FROM rayden('t', k := 0, {ROLES})",
-    "roles": "FROM rayden('t', qids := ['age'])",
+    "roles": "FROM rayden('t', quasi := ['age'])",
     "rows are read": f"FROM rayden('late', {ROLES})",
     "the request and the rows": f"FROM rayden('t', k := 900, {ROLES})",
     "a hierarchy": f"FROM rayden('t', {ROLES}, hierarchy := 't')",
     "an audit's parameter": f"FROM audit('t', 'released', 0, {ROLES})",
     "an audit's hierarchy": f"FROM audit('t', 'released', 5, {ROLES}, hierarchy := 't')",
-    "a measure": "SELECT gcp('t', 'broken', qids := ['age'])",
+    "a measure": "SELECT gcp('t', 'broken', quasi := ['age'])",
     "a label": "SELECT anon_min('[1')",
     "a key": "SELECT anon_pseudonym('x', 'env:NO_SUCH')",
     "a type": "SELECT anon_pseudonym(1.5::DOUBLE, '0123456789abcdef')",

@@ -12,15 +12,15 @@ pytestmark = pytest.mark.oldest
 CANARY = "Zanzibarella"
 MISREAD = f"{CANARY} 12345"  # a name that is a value, since a header was misread
 K = f"keep := ['listed', '{MISREAD}', '*']"
-ROLES = "qids := ['age', 'name']"
+ROLES = "quasi := ['age', 'name']"
 CALLS = [
-    "FROM rayden('t', qids := ['age'], keep := ['*'])",
-    f"FROM rayden('t', qids := ['nobody'], {K})",
-    "FROM rayden('t', qids := ['age'])",
-    f"FROM rayden('t', qids := ['{CANARY.lower()[:6]}'], {K})",
-    f"FROM rayden('t', qids := ['age', 'age'], {K})",
-    f"FROM rayden('t', qids := ['listed'], {K})",
-    f"FROM rayden('t', qids := ['unreal'], {K})",
+    "FROM rayden('t', quasi := ['age'], keep := ['*'])",
+    f"FROM rayden('t', quasi := ['nobody'], {K})",
+    "FROM rayden('t', quasi := ['age'])",
+    f"FROM rayden('t', quasi := ['{CANARY.lower()[:6]}'], {K})",
+    f"FROM rayden('t', quasi := ['age', 'age'], {K})",
+    f"FROM rayden('t', quasi := ['listed'], {K})",
+    f"FROM rayden('t', quasi := ['unreal'], {K})",
     f"FROM rayden('t', {ROLES}, k := 900, {K})",
     f"FROM rayden('t', {ROLES}, sensitive := ['illness'], l := 90, {K})",
     f"FROM rayden('t', {ROLES}, entity := 'nobody', {K})",
@@ -37,8 +37,8 @@ CALLS = [
     f"FROM full_domain('t', {ROLES}, {K}, like := 'released', hierarchy := 'few')",
     f"FROM full_domain('t', {ROLES}, {K}, k := 9, like := 't')",
     f"FROM anonymize('t', {ROLES}, hierarchy := 'bad', {K}, time_limit := 1)",
-    "FROM generalize('t', k := 5, qids := ['age'], classes := 'name')",
-    "FROM generalize('t', k := 5, qids := ['age'], classes := 'nobody')",
+    "FROM generalize('t', k := 5, quasi := ['age'], classes := 'name')",
+    "FROM generalize('t', k := 5, quasi := ['age'], classes := 'nobody')",
     f"FROM attack_linking('t', 't', 'illness', {ROLES})",
     f"FROM attack_downcoding('t', 'broken', {ROLES})",
     f"FROM attack_downcoding('t', 'released', id := 'nobody', {ROLES})",

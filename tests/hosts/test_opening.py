@@ -19,7 +19,7 @@ pytestmark = pytest.mark.oldest
 
 NEEDS_PYTHON = "name __anon_sql_needs_python__pip_install_anon_sql__then_register__"
 SQL_ALONE = {"paper_queries"}  # calls no Python function
-RELEASE = "SELECT count(*) FROM rayden('t', k := 2, qids := ['a'])"
+RELEASE = "SELECT count(*) FROM rayden('t', k := 2, quasi := ['a'])"
 TABLE = "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)"
 
 
@@ -100,7 +100,7 @@ def test_the_first_query_of_a_process_may_have_many_steps():
         "con = anon_sql.connect()\n"
         "con.execute('SET enable_progress_bar = false')\n"
         "con.execute('CREATE TABLE t AS SELECT i % 50 AS a, i % 3 AS b FROM range(500) r(i)')\n"
-        "q = \"k := 5, qids := ['a', 'b']\"\n"
+        "q = \"k := 5, quasi := ['a', 'b']\"\n"
         "steps = f\"WITH p AS (FROM vp_partition('t', {q})), s AS (FROM cof_score('p', {q}))\"\n"
         "print(con.execute(f\"{steps} SELECT count(*) FROM generalize('s', {q})\").fetchall())\n"
     )
@@ -247,7 +247,7 @@ def test_a_macro_of_somebody_else_is_not_replaced():
         assert con.execute("SELECT canon(1)").fetchall() == [(2,)]
         anon_sql.register(con, overwrite=True)
         con.execute(TABLE)
-        assert con.execute("SELECT count(*) FROM canon('t', qids := ['a'])").fetchall() == [(30,)]
+        assert con.execute("SELECT count(*) FROM canon('t', quasi := ['a'])").fetchall() == [(30,)]
 
 
 @pytest.mark.makes_functions

@@ -100,14 +100,14 @@ def test_schema_main_behind_another_is_refused_with_what_to_write(con):
         "CREATE TABLE t AS SELECT 1 AS a; CREATE SCHEMA s; CREATE TABLE s.t AS SELECT 2 AS a"
     )
     con.execute("SET search_path = 's,main'")
-    assert fails(con, "FROM rayden('main.t', k := 1, qids := ['a'], keep := ['*'])") == (
+    assert fails(con, "FROM rayden('main.t', k := 1, quasi := ['a'], keep := ['*'])") == (
         "anon_sql: a name in schema main needs its database where another schema comes first, "
         """got 'main.t'; write "memory"."main"."t\""""
     )
     assert con.sql(
-        "FROM rayden('memory.main.t', k := 1, qids := ['a'], keep := ['*'])"
+        "FROM rayden('memory.main.t', k := 1, quasi := ['a'], keep := ['*'])"
     ).fetchall() == [("1",)]
-    assert con.sql("FROM rayden('t', k := 1, qids := ['a'], keep := ['*'])").fetchall() == [("2",)]
+    assert con.sql("FROM rayden('t', k := 1, quasi := ['a'], keep := ['*'])").fetchall() == [("2",)]
 
 
 @pytest.mark.parametrize(

@@ -112,12 +112,12 @@ def test_what_nobody_came_for_in_an_hour_is_forgotten(number, monkeypatch):
 def test_a_release_leaves_nothing_behind(con):
     before = set(buffer._open)
     con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
-    con.sql("FROM rayden('t', k := 5, qids := ['n', 'w'])").fetchall()
+    con.sql("FROM rayden('t', k := 5, quasi := ['n', 'w'])").fetchall()
     assert set(buffer._open) == before
-    fails(con, "FROM rayden('t', k := 5001, qids := ['n', 'w'])")
+    fails(con, "FROM rayden('t', k := 5001, quasi := ['n', 'w'])")
     assert set(buffer._open) == before
     con.execute("CREATE TABLE none AS FROM t LIMIT 0")
-    assert con.sql("FROM rayden('none', k := 5, qids := ['n', 'w'])").fetchall() == []
+    assert con.sql("FROM rayden('none', k := 5, quasi := ['n', 'w'])").fetchall() == []
     assert set(buffer._open) == before
 
 
@@ -128,10 +128,10 @@ def test_a_statement_that_fails_while_it_reads_is_forgotten_at_the_next(con):
         "FROM range(10000) r(i)"
     )
     with pytest.raises(duckdb.Error, match="read no further"):
-        con.sql("FROM rayden('v', k := 5, qids := ['n', 'w'])").fetchall()
+        con.sql("FROM rayden('v', k := 5, quasi := ['n', 'w'])").fetchall()
     assert len(set(buffer._open) - before) == 1
     con.execute("CREATE TABLE t AS SELECT 1 AS n")
-    con.sql("FROM rayden('t', k := 1, qids := ['n'])").fetchall()
+    con.sql("FROM rayden('t', k := 1, quasi := ['n'])").fetchall()
     assert set(buffer._open) == before
 
 
@@ -142,7 +142,7 @@ def test_an_audit_leaves_nothing_behind(con):
         "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t; "
         "CREATE VIEW v AS SELECT n, if(w < 4900, w, error('read no further')) AS w FROM t"
     )
-    one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
+    one = "FROM audit('t', 'r', 5, quasi := ['n'], keep := ['w'])"
     found = con.sql(one).fetchall()
     assert sorted(con.sql(f"{one} UNION ALL {one}").fetchall()) == sorted(found * 2)
     assert set(buffer._open) == before
@@ -157,7 +157,7 @@ def test_an_audit_of_more_rows_than_fit_into_memory(con, monkeypatch):
         "CREATE TABLE t AS SELECT i % 7 AS n, i AS w FROM range(5000) r(i); "
         "CREATE TABLE r AS SELECT '[0, 6]' AS n, w FROM t"
     )
-    one = "FROM audit('t', 'r', 5, qids := ['n'], keep := ['w'])"
+    one = "FROM audit('t', 'r', 5, quasi := ['n'], keep := ['w'])"
     monkeypatch.setattr(memory, "audited_rows", lambda *columns: 5000 if columns == (1, 2) else 0)
     assert len(con.sql(one).fetchall()) == 20  # w is alone on every row
     monkeypatch.setattr(memory, "audited_rows", lambda *_: 4999)
@@ -172,11 +172,11 @@ def test_equal_rows_together_and_apart_are_audited_alike(con, monkeypatch):
     con.execute(
         "SET threads = 1; CREATE TABLE t AS SELECT if(i < 3000, i, i % 9)::INTEGER AS n, "
         "'w' || if(i < 3000, i % 90, i % 3) AS w, 's' || hash(i) % 3 AS s FROM range(20000) r(i); "
-        "CREATE TABLE r AS FROM anonymize('t', k := 5, qids := ['n', 'w'], keep := ['s']); "
+        "CREATE TABLE r AS FROM anonymize('t', k := 5, quasi := ['n', 'w'], keep := ['s']); "
         "UPDATE r SET n = '[0, 1]' WHERE rowid % 97 = 0; UPDATE r SET s = 's1' WHERE rowid < 90; "
         "DELETE FROM r WHERE rowid % 1000 = 5"
     )
-    one = "FROM audit('t', 'r', 5, l := 2, t := .3, qids := ['n', 'w'], sensitive := ['s'])"
+    one = "FROM audit('t', 'r', 5, l := 2, t := .3, quasi := ['n', 'w'], sensitive := ['s'])"
     together = con.sql(one).fetchall()
     assert sum(row[3] is False for row in together) > 4
     for most in ("WAITING", "WAITING_BYTES"):
@@ -204,21 +204,21 @@ def test_an_audit_of_rows_that_were_not_all_read(con, monkeypatch, side):
 
     monkeypatch.setattr(side, "add", first_only)
     monkeypatch.setattr(reading, "WAITING", 1)
-    assert fails(con, "FROM audit('t', 'r', 5, qids := ['n'])") == (
+    assert fails(con, "FROM audit('t', 'r', 5, quasi := ['n'])") == (
         "audit: every row must be read once, got 2048 read of 5000; please report this"
     )
 
 
 def test_two_releases_in_one_statement(con):
     con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
-    one = "FROM rayden('t', k := 5, qids := ['n', 'w'])"
+    one = "FROM rayden('t', k := 5, quasi := ['n', 'w'])"
     single = sorted(con.sql(one).fetchall())
     assert sorted(con.sql(f"{one} UNION ALL {one}").fetchall()) == sorted(single * 2)
 
 
 def test_a_prepared_release_runs_again(con):
     con.execute("CREATE TABLE t AS SELECT i % 7 AS n, 'w' || i % 3 AS w FROM range(5000) r(i)")
-    con.execute("PREPARE again AS FROM rayden('t', k := 5, qids := ['n', 'w'])")
+    con.execute("PREPARE again AS FROM rayden('t', k := 5, quasi := ['n', 'w'])")
     first = sorted(con.execute("EXECUTE again").fetchall())
     assert sorted(con.execute("EXECUTE again").fetchall()) == first
     assert len(first) == 5000
@@ -231,7 +231,7 @@ def test_kept_values_stay_with_their_row_whatever_thread_reads_it(con):
         "CREATE TABLE t AS SELECT hash(i) % 90 AS n, 'w' || hash(i, 1) % 30 AS w, i AS rid "
         "FROM range(400000) r(i)"
     )
-    con.execute("CREATE TABLE r AS FROM rayden('t', k := 20, qids := ['n', 'w'], keep := ['rid'])")
+    con.execute("CREATE TABLE r AS FROM rayden('t', k := 20, quasi := ['n', 'w'], keep := ['rid'])")
     wrong = (
         "SELECT count(*) FROM r JOIN t USING (rid) WHERE t.n NOT BETWEEN "
         "anon_min(r.n)::INTEGER AND anon_max(r.n)::INTEGER "

@@ -18,9 +18,9 @@ from tests.sentence import fails
 pytestmark = pytest.mark.oldest
 
 NAMES = ("previous", "keep", "k", "seed", "l", "o'clock")
-OPTIONS = {"qids": "quasi", "identifiers": "identifier"}
-REST = {"qids": ["previous"], "keep": ["k", "*"]}
-ROLE = "; name it in identifiers, qids, sensitive or keep, or pass keep"
+OPTIONS = {"quasi": "quasi", "identifiers": "identifier"}
+REST = {"quasi": ["previous"], "keep": ["k", "*"]}
+ROLE = "; name it in identifiers, quasi, sensitive or keep, or pass keep"
 NONE = "every column needs a role, got none for keep, k, seed, l, o'clock; "
 TREE = "must have the columns attribute, value, level and label, got nothing in "
 MAKES = "; read_hierarchies() and numeric_hierarchy() make one"
@@ -42,21 +42,21 @@ CASES = [
     (
         {"keep": []},
         NONE + "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, "
-        "qids, sensitive or keep, or pass keep := ['*'] to release all of them as they are",
+        "quasi, sensitive or keep, or pass keep := ['*'] to release all of them as they are",
         NONE + "name it in --identifier, --quasi, --sensitive or --keep, or pass --keep '*' to "
         "release all of them as they are",
         NONE + "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, "
-        "qids, sensitive or keep, or pass keep=['*'] to release all of them as they are",
-        NONE + "name it in identifiers, qids, sensitive or keep, or pass keep=['*'] to release "
+        "quasi, sensitive or keep, or pass keep=['*'] to release all of them as they are",
+        NONE + "name it in identifiers, quasi, sensitive or keep, or pass keep=['*'] to release "
         "all of them as they are",
     ),
     (
-        {"qids": ["previos"]},
-        "qids must name columns of the table, got 'previos'; did you mean previous? "
+        {"quasi": ["previos"]},
+        "quasi must name columns of the table, got 'previos'; did you mean previous? "
         "(previous, keep, k, seed, l, o'clock)",
         "--quasi must name columns of the table, got 'previos'; did you mean previous? "
         "(previous, keep, k, seed, l, o'clock)",
-        "qids must name columns of the table, got 'previos'; did you mean previous? "
+        "quasi must name columns of the table, got 'previos'; did you mean previous? "
         "(previous, keep, k, seed, l, o'clock)",
     ),
     (
@@ -69,17 +69,17 @@ CASES = [
         "(previous, keep, k, seed, l, o'clock)",
     ),
     (
-        {"qids": ["previous", "keep"], "keep": ["keep", "*"]},
+        {"quasi": ["previous", "keep"], "keep": ["keep", "*"]},
         "a column has one role, got keep as quasi and as keep; leave it out of keep",
         "a column has one role, got keep as quasi and as keep; leave it out of --keep",
         "a column has one role, got keep as quasi and as keep; leave it out of keep",
         "a column has one role, got keep as quasi and as keep; leave it out of keep",
     ),
     (
-        {"qids": ["k", "previous", "k"]},
-        "qids must name each column once, got 'k' twice",
+        {"quasi": ["k", "previous", "k"]},
+        "quasi must name each column once, got 'k' twice",
         "--quasi must name each column once, got 'k' twice",
-        "qids must name each column once, got 'k' twice",
+        "quasi must name each column once, got 'k' twice",
     ),
     (
         {"sensitive": ["seed", "seed"]},
@@ -182,7 +182,7 @@ CASES = [
         None,
     ),
     (
-        {"qids": ["previous", "keep"], "strata": ["previous", "keep"], "k": 2},
+        {"quasi": ["previous", "keep"], "strata": ["previous", "keep"], "k": 2},
         "every stratum must have at least 2 rows, got 12 that do not, the smallest of 1 row; "
         "leave a column out of strata, or round its values first",
         "every stratum must have at least 2 rows, got 12 that do not, the smallest of 1 row; "
@@ -246,22 +246,22 @@ def test_every_host_spells_an_error(t, tmp_path, case):
 @pytest.mark.parametrize(
     "call",
     [
-        {"qids": ["NAME", "other"], "keep": ["NAME", "*"]},
-        {"qids": ["other", "NAME", "NAME"], "keep": ["*"]},
-        {"qids": ["other"], "keep": []},
-        {"qids": ["other"], "keep": ["*"], "strata": ["NAME"]},
-        {"qids": ["other"], "keep": ["*"], "sensitive": ["NAME"], "l": 7},
-        {"qids": ["NAME"], "keep": ["*"], "entity": "nobody"},
-        {"qids": ["NAME"], "keep": ["*"], "weights": {"other": 1.0}},
-        {"qids": ["NAME"], "keep": ["*"], "sensitive": ["nobody"]},
-        {"qids": ["NAME"], "keep": ["*"]},
+        {"quasi": ["NAME", "other"], "keep": ["NAME", "*"]},
+        {"quasi": ["other", "NAME", "NAME"], "keep": ["*"]},
+        {"quasi": ["other"], "keep": []},
+        {"quasi": ["other"], "keep": ["*"], "strata": ["NAME"]},
+        {"quasi": ["other"], "keep": ["*"], "sensitive": ["NAME"], "l": 7},
+        {"quasi": ["NAME"], "keep": ["*"], "entity": "nobody"},
+        {"quasi": ["NAME"], "keep": ["*"], "weights": {"other": 1.0}},
+        {"quasi": ["NAME"], "keep": ["*"], "sensitive": ["nobody"]},
+        {"quasi": ["NAME"], "keep": ["*"]},
     ],
     ids=str,
 )
 def test_a_column_keeps_its_name(con, tmp_path, call):
     said = {}
     for column in ("plain", *NAMES):
-        kind = "STRUCT(a INT)" if call == {"qids": ["NAME"], "keep": ["*"]} else "VARCHAR"
+        kind = "STRUCT(a INT)" if call == {"quasi": ["NAME"], "keep": ["*"]} else "VARCHAR"
         con.execute(
             f'CREATE OR REPLACE TABLE t ("{column}" {kind}, other VARCHAR);'
             "INSERT INTO t SELECT NULL, i % 2 FROM range(20) r(i)"
@@ -305,9 +305,9 @@ def test_an_earlier_release_is_a_file(t, tmp_path):
 def test_a_hint_writes_a_name_as_the_host_needs_it(con):
     con.execute('CREATE TABLE t ("o\'clock" INT, keep INT)')
     con.execute("COMMENT ON COLUMN t.\"o'clock\" IS 'anon:quasi'")
-    rule = "a declared quasi-identifier must be in qids or in keep, got neither for o'clock; "
+    rule = "a declared quasi-identifier must be in quasi or in keep, got neither for o'clock; "
     hint = "add it to one of them, for example "
-    call = {"qids": ["keep"]}
+    call = {"quasi": ["keep"]}
     assert in_sql(con, call) == f"anonymize: {rule}{hint}keep := ['o''clock']"
     assert in_python(con, call) == f'anonymize: {rule}{hint}keep=["o\'clock"]'
 

@@ -18,7 +18,7 @@ from anon_sql.hosts.duckdb.register import _add_functions, _add_macros
 pytestmark = pytest.mark.oldest
 
 TABLE = "CREATE TABLE t AS SELECT i % 3 AS a FROM range(30) AS r(i)"
-RELEASE = "SELECT count(*) FROM rayden('t', k := 2, qids := ['a'])"
+RELEASE = "SELECT count(*) FROM rayden('t', k := 2, quasi := ['a'])"
 KEPT = "SELECT comment FROM duckdb_functions() WHERE function_name = 'rayden'"
 ATTACHED = "SELECT database_name FROM duckdb_databases() WHERE NOT internal ORDER BY ALL"
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.oldest
 FAULTS = {  # in the order in which they are found
     "k": 0,
     "entity": "nobody",
-    "qids": ["age", "nothing"],
+    "quasi": ["age", "nothing"],
     "sensitive": "age",
     "format": "html",
     "l": 0,
@@ -26,7 +26,7 @@ FAULTS = {  # in the order in which they are found
     "strata": ["job"],
     "weights": {"nothing": 1.0},
 }
-CALL = {"k": 2, "qids": ["age", "city"], "keep": ["*"]}
+CALL = {"k": 2, "quasi": ["age", "city"], "keep": ["*"]}
 COLUMNS = {"age": pa.int64(), "city": pa.string(), "job": pa.string()}
 
 
@@ -68,13 +68,13 @@ def raised(function, *given, **named):
     return error.value
 
 
-@pytest.mark.parametrize("other", ["entity", "qids", "l", "strata"])
+@pytest.mark.parametrize("other", ["entity", "quasi", "l", "strata"])
 def test_the_command_line_names_it_too(t, tmp_path, other):
     table = tmp_path / "t.parquet"
     t.execute(f"COPY t TO '{table}'")
-    options = {"entity": "--entity=nobody", "qids": "--quasi=age,nothing", "l": "--l=0"}
+    options = {"entity": "--entity=nobody", "quasi": "--quasi=age,nothing", "l": "--l=0"}
     options["strata"] = "--strata=job"
-    quasi = [] if other == "qids" else ["--quasi=age,city"]
+    quasi = [] if other == "quasi" else ["--quasi=age,city"]
     said = refused(
         "release", table, tmp_path / "o.csv", "--k=0", "--keep=*", *quasi, options[other]
     )

@@ -25,7 +25,7 @@ ahead._process = lambda *given: ours.append(start(*given)) or ours[-1]
 con = anon_sql.connect()
 con.execute('SET enable_progress_bar = false')
 con.execute("CREATE TABLE t AS SELECT i % 90 AS a, i * 7 % 50 AS b FROM range(1000) AS r(i)")
-print(con.execute("SELECT hash(list(r)) FROM rayden('t', k := 5, qids := ['a', 'b']) AS r").fetchall())
+print(con.execute("SELECT hash(list(r)) FROM rayden('t', k := 5, quasi := ['a', 'b']) AS r").fetchall())
 print(len(ours), [each.poll() is None for each in ours])
 """
 
@@ -37,7 +37,7 @@ con.execute('SET enable_progress_bar = false')
 con.execute("CREATE TABLE t AS SELECT i % 90 AS a, i * 7 % 50 AS b FROM range(1000) AS r(i)")
 steps = []
 with anon_sql.listen(lambda step: steps.append((step.compiles, step.done, step.total)), con):
-    con.execute("FROM rayden('t', k := 5, qids := ['a', 'b'])").fetchall()
+    con.execute("FROM rayden('t', k := 5, quasi := ['a', 'b'])").fetchall()
 print(json.dumps(steps))
 """
 

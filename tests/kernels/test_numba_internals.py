@@ -254,7 +254,7 @@ from anon_sql.kernels import numba_internals
 setattr(owner, name, found)  # numba itself has it, by whatever name
 """
 PEOPLE = "CREATE TABLE people AS SELECT i % 50 AS age, i // 7 % 4 AS city FROM range(300) AS t(i)"
-CALL = "FROM anonymize('people', k := 5, qids := ['age', 'city'])"
+CALL = "FROM anonymize('people', k := 5, quasi := ['age', 'city'])"
 RELEASE = f"""
 import json
 import anon_sql

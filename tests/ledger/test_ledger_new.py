@@ -144,7 +144,7 @@ def test_who_waits_comes_with_the_next(newcomers):
     assert found == [(100,), (101,), (102,), (103,), (200,)]
     newcomers.execute("CREATE TABLE nobody AS FROM new LIMIT 0")
     call = (
-        "FROM anonymize('nobody', k := 5, qids := 'ill', sensitive := 'a''d', entity := 'person')"
+        "FROM anonymize('nobody', k := 5, quasi := 'ill', sensitive := 'a''d', entity := 'person')"
     )
     assert newcomers.execute(call).fetchall() == []
 

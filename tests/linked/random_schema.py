@@ -17,7 +17,7 @@ class RandomSchema:
         self.rng = np.random.default_rng(seed)
         rng = self.rng
         self.tables, self.links, self.tree, self.known = {}, [], {}, set()
-        self.roles = {"identifiers": [], "qids": [], "sensitive": [], "keep": []}
+        self.roles = {"identifiers": [], "quasi": [], "sensitive": [], "keep": []}
         self.quasi, self.secret = {}, {}
         self.composite = bool(rng.integers(0, 2))
         rows = int(persons or rng.integers(12, 60))
@@ -57,7 +57,7 @@ class RandomSchema:
         self.quasi[name], self.secret[name] = [], []
         for at in range(int(rng.integers(0, 3)) + (name == "t0")):
             columns[f"q {at}"] = self._column(rows)
-            role = "qids" if known else "keep"
+            role = "quasi" if known else "keep"
             self.roles[role].append(f'{name}."q {at}"')
             if known:
                 self.quasi[name].append(f"q {at}")
@@ -89,11 +89,11 @@ class RandomSchema:
         owner = rng.permutation(np.repeat(np.arange(many), counts))
         linked = self._known(parent)
         role = (
-            rng.choice(["qids", "qids", "sensitive", "keep"])
+            rng.choice(["quasi", "quasi", "sensitive", "keep"])
             if linked
             else rng.choice(["sensitive", "keep"])
         )
-        self._table(name, len(owner), known=role == "qids")
+        self._table(name, len(owner), known=role == "quasi")
         for key in keys:
             column = f"of {key}"
             self.tables[name][column] = above[key].take(pa.array(owner))
@@ -102,7 +102,7 @@ class RandomSchema:
         named = ", ".join(f'"{key}"' for key in keys)
         self.links.append(f"{name}.({columns}) -> {parent}.({named})")
         self.tree[name] = ([f"of {key}" for key in keys], parent, keys)
-        if role == "qids":
+        if role == "quasi":
             self.known.add(name)
 
     def _known(self, name):

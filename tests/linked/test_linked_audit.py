@@ -189,7 +189,7 @@ def test_a_reference_row_of_few_persons_is_found(con):
     )
     roles = {
         "identifiers": ["person.id"],
-        "qids": ["person.age"],
+        "quasi": ["person.age"],
         "keep": ["person.ward_id", "ward.*"],
     }
     links = ["person.ward_id -> ward.ward_id"]
@@ -198,7 +198,7 @@ def test_a_reference_row_of_few_persons_is_found(con):
     assert con.execute("FROM safe.ward").fetchall() == con.execute("FROM ward").fetchall()
     con.execute("UPDATE person SET ward_id = 2 WHERE id = 0")
     found = con.execute(
-        "FROM linked_audit('person', 'safe.person', k := 5, links := $links, qids := 'person.age', "
+        "FROM linked_audit('person', 'safe.person', k := 5, links := $links, quasi := 'person.age', "
         "identifiers := 'person.id', keep := ['person.ward_id', 'ward.*'])",
         {"links": links},
     ).fetchall()

@@ -90,7 +90,7 @@ def shown(folder, kept, l=2, **made):  # noqa: E741
         anon_sql.release_linked(
             con, "person", into=f"{folder}/shown/", k=5, l=l, effort="fast",
             identifiers=["person.person_id"],
-            qids=["person.born", "person.city", "visit.person_id", "visit.ward"],
+            quasi=["person.born", "person.city", "visit.person_id", "visit.ward"],
             sensitive=["visit.illness"], keep=list(kept),
             drop=[name for name in COLUMNS if name not in kept],
         )  # fmt: skip
@@ -206,7 +206,7 @@ def test_a_refused_release_leaves_a_schema_as_it_was(con):
     con.execute("INSERT INTO person SELECT i, 1950 + i % 10, i FROM range(60) AS r(i)")
     with pytest.raises(AnonError, match="reference rows of firm"):
         anon_sql.release_linked(
-            con, "person", into="safe", k=5, qids=["person.born"], identifiers=["person.person_id"],
+            con, "person", into="safe", k=5, quasi=["person.born"], identifiers=["person.person_id"],
             keep=["person.firm_id", "firm.firm_id", "firm.street"],
         )  # fmt: skip
     left = "SELECT count(*) FROM duckdb_tables() WHERE schema_name = 'safe' OR table_name LIKE '\\_\\_anon%' ESCAPE '\\'"
@@ -222,7 +222,7 @@ def test_a_kept_enum_does_not_list_values_that_no_row_has(con):
         "INSERT INTO person SELECT i, 1950 + i % 5, 'a', ['it''s, (b)'] FROM range(40) AS r(i)"
     )
     anon_sql.release_linked(
-        con, "person", into="safe", k=5, qids=["person.born"], identifiers=["person.person_id"],
+        con, "person", into="safe", k=5, quasi=["person.born"], identifiers=["person.person_id"],
         keep=["person.mood", "person.moods"],
     )  # fmt: skip
     types = dict(

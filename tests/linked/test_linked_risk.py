@@ -88,18 +88,18 @@ def test_tables_released_one_by_one_are_singled_out(made):
     made.execute("CREATE TABLE raw_visit AS FROM visit")
     made.execute(
         "CREATE TABLE safe.visit AS FROM anonymize('raw_visit', k := 5, "
-        f"qids := ['visited', 'ward'], {keep})"
+        f"quasi := ['visited', 'ward'], {keep})"
     )
     made.execute("CREATE TABLE raw_person AS FROM person")
     made.execute(
         "CREATE TABLE safe.person AS FROM anonymize('raw_person', k := 5, "
-        "qids := ['born', 'sex', 'postcode'], keep := ['person_id'])"
+        "quasi := ['born', 'sex', 'postcode'], keep := ['person_id'])"
     )
     made.execute("DROP TABLE raw_visit")
     made.execute("DROP TABLE raw_person")
     found = made.execute(
         "FROM linked_risk('safe.person', links := ['visit.person_id -> person.person_id'], "
-        "identifiers := ['person.person_id', 'visit.visit_id'], keep := ['visit.days'], qids := "
+        "identifiers := ['person.person_id', 'visit.visit_id'], keep := ['visit.days'], quasi := "
         "['person.born', 'person.sex', 'person.postcode', 'visit.person_id', 'visit.visited', "
         "'visit.ward'])".replace(
             "'visit.person_id -> person", "'safe.visit.person_id -> safe.person"
@@ -122,7 +122,7 @@ def test_a_number_of_rows_is_known_where_nothing_else_is(con):
     """Persons with one visit and with two differ, though visits show nothing."""
     con.execute("CREATE TABLE someone AS SELECT i AS id FROM range(60) AS made(i)")
     con.execute("CREATE TABLE call AS SELECT i % 60 AS id, 0 AS level FROM range(90) AS made(i)")
-    roles = "links := 'call.id -> someone.id', identifiers := 'someone.id', qids := "
+    roles = "links := 'call.id -> someone.id', identifiers := 'someone.id', quasi := "
     for columns in ("'call.id', keep := 'call.level'", "['call.id', 'call.level']"):
         called = f"FROM linked_risk('someone', k := 31, {roles}{columns})"
         assert [row[1:] for row in con.execute(called).fetchall()] == [

@@ -196,7 +196,7 @@ def test_a_raw_table_never_names_a_file_outside_the_folder(tmp_path, name):
         call = {
             "links": [f'"{name}".person_id -> patient.person_id'],
             "identifiers": ["patient.person_id", f'"{name}".visit_id'],
-            "qids": ["patient.born", f'"{name}".person_id', f'"{name}".ward'],
+            "quasi": ["patient.born", f'"{name}".person_id', f'"{name}".ward'],
             "drop": [f'"{name}".visited', f'"{name}".days'],
             "l": 1,
         }

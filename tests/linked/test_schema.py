@@ -7,7 +7,7 @@ from anon_sql import AnonError
 
 ROLES = {
     "identifiers": ["person.id", "visit.vid"],
-    "qids": ["person.age", "visit.pid", "visit.day"],
+    "quasi": ["person.age", "visit.pid", "visit.day"],
     "sensitive": ["visit.code"],
 }
 LINKS = ["visit.pid -> person.id"]
@@ -167,7 +167,7 @@ def test_a_table_neither_released_nor_left_out(two):
 
 
 def test_quasi_identifiers_below_another_link(two):
-    said = refused(two, qids=["person.age", "visit.day"], keep=["visit.pid"])
+    said = refused(two, quasi=["person.age", "visit.day"], keep=["visit.pid"])
     assert said.startswith("quasi-identifiers must be below links that are quasi-identifiers")
     assert said.endswith("got visit.day below another link")
 
@@ -180,7 +180,7 @@ def test_columns_that_a_release_adds(two):
 
 
 def test_names_that_are_not_there(two):
-    assert "did you mean visit.day?" in refused(two, qids=["person.age", "visit.pid", "visit.dya"])
+    assert "did you mean visit.day?" in refused(two, quasi=["person.age", "visit.pid", "visit.dya"])
     assert refused(two, links=["visit.pid -> person.idd"]).startswith(
         "a link must name columns of its tables, got person.idd; did you mean id?"
     )

@@ -56,7 +56,7 @@ def measured(hand, shape):
     def ask(call):
         name, _, more = call.partition("(")
         more = more.rstrip(")")
-        arguments = f"'raw', '{shape}', qids := ['age', 'city']" + (f", {more}" if more else "")
+        arguments = f"'raw', '{shape}', quasi := ['age', 'city']" + (f", {more}" if more else "")
         return hand.execute(f"SELECT {name}({arguments})").fetchall()[0][0]
 
     return ask

@@ -3,15 +3,15 @@
 import duckdb
 import pytest
 
-QIDS = "qids := ['age', 'city']"
+QUASI = "quasi := ['age', 'city']"
 QUERIES = "['SELECT count(*) FROM raw WHERE age > 30 AND city <> ''b''', 'SELECT sum(pay) FROM raw WHERE city LIKE ''a%'' GROUP BY ill']"
 CALLS = [
-    f"FROM query_error('t', 'label', {QUERIES}, {QIDS})",
-    f"FROM query_error('t', 'typed', {QUERIES}, {QIDS})",
-    f"FROM query_error('t', 'typed', {QUERIES}, {QIDS}, mode := 'literal')",
-    f"FROM query_error('t', 'nodes', {QUERIES}, {QIDS}, hierarchy := 'h')",
-    f"FROM query_workload('t', n := 3, {QIDS})",
-    f"FROM classification('t', 'typed', target := 'ill', model := 'knn', {QIDS})",
+    f"FROM query_error('t', 'label', {QUERIES}, {QUASI})",
+    f"FROM query_error('t', 'typed', {QUERIES}, {QUASI})",
+    f"FROM query_error('t', 'typed', {QUERIES}, {QUASI}, mode := 'literal')",
+    f"FROM query_error('t', 'nodes', {QUERIES}, {QUASI}, hierarchy := 'h')",
+    f"FROM query_workload('t', n := 3, {QUASI})",
+    f"FROM classification('t', 'typed', target := 'ill', model := 'knn', {QUASI})",
     "FROM data_quality('t')",
     "FROM imbalance('t', 'ill')",
     "FROM numeric_hierarchy('t', 'age')",
@@ -21,7 +21,7 @@ CALLS = [
     "SELECT DISTINCT anon_min(age), anon_max(age), anon_values(city) FROM label ORDER BY ALL",
     "SELECT DISTINCT anon_values(city, 'h', 'city') AS v FROM nodes ORDER BY ALL",
     "SELECT gower(a, b, gower_ranges('t', ['age', 'city'])) FROM t AS a, t AS b ORDER BY ALL",
-    "SELECT rewrite_query('SELECT count(*) FROM raw', 't', 'label', qids := ['age'])",
+    "SELECT rewrite_query('SELECT count(*) FROM raw', 't', 'label', quasi := ['age'])",
 ]
 SETTINGS = ["arrow_large_buffer_size = true"]
 if duckdb.__version__ >= "2":
@@ -43,11 +43,11 @@ def test_no_result_depends_on_a_setting(con, setting):
     )
     for form in ("label", "typed"):
         con.execute(
-            f"CREATE TABLE {form} AS FROM mondrian('t', k := 3, {QIDS}, keep := ['pay', 'ill', "
+            f"CREATE TABLE {form} AS FROM mondrian('t', k := 3, {QUASI}, keep := ['pay', 'ill', "
             f"'born'], format := '{form}')"
         )
     con.execute(
-        f"CREATE TABLE nodes AS FROM mondrian('t', k := 3, {QIDS}, keep := ['pay', 'ill', 'born'], "
+        f"CREATE TABLE nodes AS FROM mondrian('t', k := 3, {QUASI}, keep := ['pay', 'ill', 'born'], "
         "hierarchy := 'h')"
     )
     before = [con.execute(call).fetchall() for call in CALLS]

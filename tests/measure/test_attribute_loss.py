@@ -6,7 +6,7 @@ from tests.measure import twin
 
 
 def test_by_hand(hand, shape):
-    loss = f"attribute_loss('raw', '{shape}', qids := ['city', 'age'])"
+    loss = f"attribute_loss('raw', '{shape}', quasi := ['city', 'age'])"
     assert hand.sql(f"FROM {loss}").columns == ["attribute", "ncp"]
     assert hand.execute(f"FROM {loss}").fetchall() == [
         ("city", pytest.approx(5 / 11)),
@@ -23,7 +23,7 @@ def test_the_order_and_the_spelling_are_the_tables(hand):
     assert [
         name
         for name, _ in hand.execute(
-            "FROM attribute_loss('raw', 'shouted', qids := ['CITY', 'AGE'])"
+            "FROM attribute_loss('raw', 'shouted', quasi := ['CITY', 'AGE'])"
         ).fetchall()
     ] == ["city", "age"]
 
@@ -42,9 +42,9 @@ def test_against_the_twin_and_gcp(people):
 
 def test_empty_tables(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    assert hand.execute("FROM attribute_loss('raw', 'none', qids := ['age'])").fetchall() == [
+    assert hand.execute("FROM attribute_loss('raw', 'none', quasi := ['age'])").fetchall() == [
         ("age", 1)
     ]
-    assert hand.execute("FROM attribute_loss('empty', 'none', qids := ['age'])").fetchall() == [
+    assert hand.execute("FROM attribute_loss('empty', 'none', quasi := ['age'])").fetchall() == [
         ("age", None)
     ]

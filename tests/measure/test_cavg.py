@@ -15,7 +15,7 @@ def test_by_hand(measured):
 
 def test_no_row_is_left(hand):
     hand.execute("CREATE TABLE stars AS SELECT '*' AS age FROM raw")
-    assert hand.execute("SELECT cavg('raw', 'stars', k := 2, qids := ['age'])").fetchall() == [
+    assert hand.execute("SELECT cavg('raw', 'stars', k := 2, quasi := ['age'])").fetchall() == [
         (None,)
     ]
 
@@ -31,7 +31,7 @@ def test_no_row_is_left(hand):
 )
 def test_k(hand, k, got):
     said = f"cavg: k must be a whole number of at least 1, got {got}"
-    assert fails(hand, f"SELECT cavg('raw', 'label', k := {k}, qids := ['age'])") == said
+    assert fails(hand, f"SELECT cavg('raw', 'label', k := {k}, quasi := ['age'])") == said
 
 
 def test_a_comparison_is_no_k(hand):
@@ -40,5 +40,5 @@ def test_a_comparison_is_no_k(hand):
         "cavg: k must be a whole number of at least 1, got a BOOLEAN; "
         "write k := 7, since k = 7 is a comparison"
     )
-    query = "SELECT cavg('raw', 'label', k = 2, qids := ['age']) FROM (SELECT 2 AS k)"
+    query = "SELECT cavg('raw', 'label', k = 2, quasi := ['age']) FROM (SELECT 2 AS k)"
     assert fails(hand, query) == said

@@ -27,8 +27,8 @@ def learnable(con):
     return con
 
 
-def ask(con, released, rest="", qids="['age', 'city']"):
-    call = f"'t', '{released}', target := 'illness', qids := {qids}{rest}"
+def ask(con, released, rest="", quasi="['age', 'city']"):
+    call = f"'t', '{released}', target := 'illness', quasi := {quasi}{rest}"
     return con.execute(f"FROM classification({call})").fetchall()
 
 
@@ -37,7 +37,7 @@ def test_the_same_data_teach_the_same(learnable, model):
     """k = 1: same values, same split, same scores; k > 1 in both formats alike."""
     for name, k, form in [("one", 1, "label"), ("six", 6, "label"), ("typed", 6, "typed")]:
         learnable.execute(
-            f"CREATE TABLE {name} AS FROM rayden('t', k := {k}, qids := ['age', 'city'], "
+            f"CREATE TABLE {name} AS FROM rayden('t', k := {k}, quasi := ['age', 'city'], "
             f"keep := ['illness'], format := '{form}')"
         )
     raw, released = ask(learnable, "one", f", model := '{model}'")
@@ -65,11 +65,11 @@ def test_accuracy_and_f_measure_by_hand(learnable):
 
 def test_what_cannot_be_learned(learnable, monkeypatch):
     learnable.execute(
-        "CREATE TABLE r AS FROM rayden('t', k := 3, qids := ['age', 'city'], keep := ['illness'])"
+        "CREATE TABLE r AS FROM rayden('t', k := 3, quasi := ['age', 'city'], keep := ['illness'])"
     )
 
     def call(rest):
-        return fails(learnable, f"FROM classification('t', 'r', qids := ['age', 'city'], {rest})")
+        return fails(learnable, f"FROM classification('t', 'r', quasi := ['age', 'city'], {rest})")
 
     assert call("target := 'ilness'") == (
         "classification: target must name a column of the raw table, got 'ilness'; "

@@ -4,7 +4,7 @@ import pytest
 
 from tests.sentence import fails
 
-CALL = "equivalence_classes('raw', '{}', qids := ['age', 'city']{})"
+CALL = "equivalence_classes('raw', '{}', quasi := ['age', 'city']{})"
 
 
 def test_by_hand(hand, shape):
@@ -69,14 +69,14 @@ def test_sensitive_values(people):
 def test_sensitive_as_a_list_and_a_name(hand):
     hand.execute('CREATE TABLE s AS SELECT *, city AS "a""b", age AS "size" FROM raw LIMIT 10')
     hand.execute('CREATE TABLE t AS FROM label POSITIONAL JOIN (SELECT "a""b", size FROM s)')
-    start = "FROM equivalence_classes('s', 't', qids := ['age'], sensitive := "
+    start = "FROM equivalence_classes('s', 't', quasi := ['age'], sensitive := "
     assert hand.sql(start + "['A\"B', 'size'])").columns[3:] == ['distinct_a"b', "distinct_size"]
     assert hand.sql(start + "'size')").columns[3:] == ["distinct_size"]
     assert hand.sql(start + "[])").columns[3:] == []
 
 
 @pytest.mark.parametrize(
-    ("qids", "sensitive", "said"),
+    ("quasi", "sensitive", "said"),
     [
         ("['size']", "NULL", "no quasi-identifier may be called size, got Size; rename it in both"),
         ("['ncp']", "NULL", "no quasi-identifier may be called ncp, got ncp; rename it in both"),
@@ -104,18 +104,20 @@ def test_sensitive_as_a_list_and_a_name(hand):
         ),
     ],
 )
-def test_names_that_clash(con, qids, sensitive, said):
+def test_names_that_clash(con, quasi, sensitive, said):
     columns = "'a' AS \"Size\", 'a' AS ncp, 'a' AS distinct_x, 'a' AS x"
     con.execute(f"CREATE TABLE t AS SELECT {columns}, 1 AS y; CREATE TABLE r AS SELECT {columns}")
-    call = f"FROM equivalence_classes('t', 'r', qids := {qids}, sensitive := {sensitive})"
+    call = f"FROM equivalence_classes('t', 'r', quasi := {quasi}, sensitive := {sensitive})"
     assert fails(con, call) == f"equivalence_classes: {said}"
 
 
 def test_an_error_shows_though_the_release_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0")
-    assert hand.execute("FROM equivalence_classes('raw', 'none', qids := ['age'])").fetchall() == []
-    assert fails(hand, "FROM equivalence_classes('raw', 'none', qids := ['aeg'])") == (
-        "equivalence_classes: qids must name columns of the table, got 'aeg'; "
+    assert (
+        hand.execute("FROM equivalence_classes('raw', 'none', quasi := ['age'])").fetchall() == []
+    )
+    assert fails(hand, "FROM equivalence_classes('raw', 'none', quasi := ['aeg'])") == (
+        "equivalence_classes: quasi must name columns of the table, got 'aeg'; "
         "did you mean age? (age, city)"
     )
 
@@ -124,7 +126,7 @@ def test_a_shadowed_sensitive_column(people):
     people.execute("CREATE TABLE r AS FROM rayden('people', k := 5)")
     query = (
         "WITH people AS (SELECT age, illness FROM main.people) "
-        "FROM equivalence_classes('people', 'r', qids := ['age'])"
+        "FROM equivalence_classes('people', 'r', quasi := ['age'])"
     )
     assert fails(people, query) == (
         "equivalence_classes: comments count only where the relation is the committed table they "

@@ -25,28 +25,28 @@ def test_dops_form_by_hand(measured):
 @pytest.mark.parametrize("weights", [{"age": 3}, {"AGE": 0.5, "city": 4}, {"city": 0}, {"age": 7}])
 def test_weights_of_columns(hand, weights):
     """The mean NCP of the columns, each by its weight; 1 for those that are left out."""
-    qids = ["age", "city"]
-    loss = "SELECT attribute, ncp FROM attribute_loss('raw', 'label', qids := $qids)"
-    ncp = dict(hand.execute(loss, {"qids": qids}).fetchall())
+    quasi = ["age", "city"]
+    loss = "SELECT attribute, ncp FROM attribute_loss('raw', 'label', quasi := $quasi)"
+    ncp = dict(hand.execute(loss, {"quasi": quasi}).fetchall())
     given = {"age": 1, "city": 1} | {name.lower(): weight for name, weight in weights.items()}
-    mean = sum(given[name] * ncp[name] for name in qids) / sum(given.values())
-    query = "SELECT gcp('raw', 'label', qids := $qids, weights := $weights)"
-    ((found,),) = hand.execute(query, {"qids": qids, "weights": weights}).fetchall()
+    mean = sum(given[name] * ncp[name] for name in quasi) / sum(given.values())
+    query = "SELECT gcp('raw', 'label', quasi := $quasi, weights := $weights)"
+    ((found,),) = hand.execute(query, {"quasi": quasi, "weights": weights}).fetchall()
     assert found == pytest.approx(mean)
-    query = "SELECT gcp FROM utility('raw', 'label', qids := $qids, weights := $weights)"
-    assert hand.execute(query, {"qids": qids, "weights": weights}).fetchall() == [(found,)]
+    query = "SELECT gcp FROM utility('raw', 'label', quasi := $quasi, weights := $weights)"
+    assert hand.execute(query, {"quasi": quasi, "weights": weights}).fetchall() == [(found,)]
 
 
 def test_weights_that_are_refused(hand):
     said = "gcp: weights must name quasi-identifiers, got 'agee'; did you mean age? (age)"
     assert said in fails(
-        hand, "SELECT gcp('raw', 'label', qids := ['age'], weights := MAP {'agee': 2})"
+        hand, "SELECT gcp('raw', 'label', quasi := ['age'], weights := MAP {'agee': 2})"
     )
 
 
 def test_an_unknown_form(hand):
     said = "gcp: ncp must be one of 'share', 'dop', got 'shares'; did you mean share? (share, dop)"
-    assert fails(hand, "SELECT gcp('raw', 'label', ncp := 'shares', qids := ['age'])") == said
+    assert fails(hand, "SELECT gcp('raw', 'label', ncp := 'shares', quasi := ['age'])") == said
 
 
 @pytest.mark.parametrize(
@@ -56,14 +56,14 @@ def test_a_constant_column_loses_nothing(con, column):
     con.execute(f"CREATE TABLE one AS SELECT {column} AS a FROM range(4)")
     con.execute("CREATE TABLE same AS SELECT a::VARCHAR AS a FROM one")
     for form in ("share", "dop"):
-        query = f"SELECT gcp('one', 'same', ncp := '{form}', qids := ['a'])"
+        query = f"SELECT gcp('one', 'same', ncp := '{form}', quasi := ['a'])"
         assert con.execute(query).fetchall() == [(0,)]
 
 
 def test_empty_tables(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
     rates = hand.execute(
-        "SELECT gcp('raw', 'none', qids := ['age']), gcp('empty', 'none', qids := ['age'])"
+        "SELECT gcp('raw', 'none', quasi := ['age']), gcp('empty', 'none', quasi := ['age'])"
     )
     assert rates.fetchall() == [(1, None)]
 
@@ -99,7 +99,7 @@ def test_every_numeric_type(con, sql_type, made, shape):
         "'max': max(v) OVER (PARTITION BY c)} AS v FROM t"
     )
     con.execute("CREATE TABLE label AS SELECT '[' || v.min || ', ' || v.max || ']' AS v FROM typed")
-    found = con.execute(f"SELECT gcp('t', '{shape}', qids := ['v'])").fetchall()[0][0]
+    found = con.execute(f"SELECT gcp('t', '{shape}', quasi := ['v'])").fetchall()[0][0]
     assert found == pytest.approx(70 / 100 / 3, abs=1e-7)
 
 
@@ -108,7 +108,7 @@ def test_numbers_at_the_end_of_their_type(con):
     con.execute(
         "CREATE TABLE r AS SELECT unnest(['[-1.7e308, 1.7e308]', '[0.0, 1.7e308]', '0']) AS v"
     )
-    assert con.execute("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.5,)]
+    assert con.execute("SELECT gcp('t', 'r', quasi := ['v'])").fetchall() == [(0.5,)]
 
 
 @pytest.mark.oldest
@@ -122,7 +122,7 @@ def test_every_text_type(con, sql_type):
     )
     con.execute("CREATE TABLE s AS SELECT list(v::VARCHAR) AS v FROM t, range(2) GROUP BY range")
     for release in ("r", "s"):
-        assert con.execute(f"SELECT gcp('t', '{release}', qids := ['v'])").fetchall() == [(1,)]
+        assert con.execute(f"SELECT gcp('t', '{release}', quasi := ['v'])").fetchall() == [(1,)]
 
 
 @pytest.mark.parametrize("shape", ["label", "typed"])
@@ -189,7 +189,7 @@ def test_any_classes_of_any_values(con):
             for _, n, s in members:
                 con.execute("INSERT INTO t VALUES (?, ?)", [n, s])
                 con.execute("INSERT INTO r VALUES (?, ?)", [number, text])
-        found = con.execute("SELECT gcp('t', 'r', qids := ['n', 's'])").fetchall()[0][0]
+        found = con.execute("SELECT gcp('t', 'r', quasi := ['n', 's'])").fetchall()[0][0]
         assert found == pytest.approx(total / (2 * len(rows)))
 
     holds()

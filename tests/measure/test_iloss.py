@@ -40,7 +40,7 @@ def test_against_the_twin(people, shape, k):
 
 def test_numbers_alone_lose_what_gcp_says(people):
     """The sum instead of the mean over rows and columns."""
-    numbers = "qids := ['age', 'born']"
+    numbers = "quasi := ['age', 'born']"
     kept = "keep := ['city', 'sex', 'score']"
     people.execute(f"CREATE TABLE r AS FROM mondrian('people', k := 7, {numbers}, {kept})")
     people.execute("DELETE FROM r WHERE rowid % 41 = 7")
@@ -81,7 +81,7 @@ def test_heights_of_nodes(con):
     assert sorted(heights.values()) == [1, 1, 2, 2, 3]
     for name, height in heights.items():
         con.execute("CREATE OR REPLACE TABLE r AS SELECT ? AS s FROM t", [PRINTED.get(name, name)])
-        found = con.execute("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
+        found = con.execute("SELECT iloss('t', 'r', quasi := ['s'], hierarchy := 'h')").fetchall()
         # the root is printed as *, which is a value of t: a table of * alone shows this value
         expected = 0 if PRINTED.get(name) == "*" else height
         assert found[0][0] == pytest.approx(len(PATHS["s"]) * expected / 3), name
@@ -92,7 +92,7 @@ def test_a_subtree_that_is_not_deep(con):
     hierarchy(con, {"s": {"a": ["ab", "deep", "*"], "b": ["ab", "deep", "*"], "c": ["flat", "*"]}})
     con.execute("CREATE TABLE t AS SELECT unnest(['a', 'b', 'c']) AS s")
     con.execute("CREATE TABLE r AS SELECT unnest(['deep', 'deep', 'flat']) AS s")
-    found = con.execute("SELECT iloss('t', 'r', qids := ['s'], hierarchy := 'h')").fetchall()
+    found = con.execute("SELECT iloss('t', 'r', quasi := ['s'], hierarchy := 'h')").fetchall()
     assert found[0][0] == pytest.approx(2 / 3 + 2 / 3 + 1 / 3)
 
 
@@ -106,7 +106,7 @@ def test_a_hierarchy_of_numbers(con):
     )
     con.execute("CREATE TABLE t AS SELECT unnest([1, 2, 3, 3]) AS n")
     con.execute("CREATE TABLE r AS SELECT unnest(['low', 'low', '3', '*']) AS n")
-    call = "('t', 'r', qids := ['n'], hierarchy := 'h')"
+    call = "('t', 'r', quasi := ['n'], hierarchy := 'h')"
     assert con.execute(f"SELECT iloss{call}, gcp{call} * 4").fetchall() == [
         (pytest.approx(1 / 2 + 1 / 2 + 0 + 1), pytest.approx(2 / 3 + 2 / 3 + 0 + 1))
     ]
@@ -132,7 +132,7 @@ def test_any_classes_of_text(con):
             insert(con, "r", size * [[label]])
         if rows:
             insert(con, "t", [[s] for _, s in rows])
-        assert con.execute("SELECT iloss('t', 'r', qids := ['s'])").fetchall() == [(lost,)]
+        assert con.execute("SELECT iloss('t', 'r', quasi := ['s'])").fetchall() == [(lost,)]
 
     holds()
 
@@ -140,8 +140,8 @@ def test_any_classes_of_text(con):
 def test_what_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
     found = hand.execute(
-        "SELECT iloss('raw', 'none', qids := ['age', 'city']), "
-        "iloss('empty', 'none', qids := ['age'])"
+        "SELECT iloss('raw', 'none', quasi := ['age', 'city']), "
+        "iloss('empty', 'none', quasi := ['age'])"
     )
     assert found.fetchall() == [(22, 0)]
 
@@ -149,13 +149,13 @@ def test_what_is_empty(hand):
 def test_a_release_with_added_rows(hand):
     """The added rows cannot be told from the others, as in gcp."""
     hand.execute("INSERT INTO label FROM label")
-    assert hand.execute("SELECT iloss('raw', 'label', qids := ['age', 'city'])").fetchall() == [
+    assert hand.execute("SELECT iloss('raw', 'label', quasi := ['age', 'city'])").fetchall() == [
         (None,)
     ]
 
 
 def test_a_malformed_label(hand):
     hand.execute("UPDATE label SET age = '[1,2]' WHERE city = 'c'")
-    assert fails(hand, "SELECT iloss('raw', 'label', qids := ['age'])").startswith(
+    assert fails(hand, "SELECT iloss('raw', 'label', quasi := ['age'])").startswith(
         "iloss: a label of age must be a number, [low, high] or *, got 1 class with other"
     )

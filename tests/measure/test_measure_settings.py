@@ -28,7 +28,7 @@ def test_settings_do_not_show_in_a_measure(hand, shape):
     calls = [
         call(name, released=shape) for name in ALL if name not in (*SENSITIVE, "audit", "risk")
     ]
-    calls += [call(name, released=shape).replace("qids", f"{more}qids") for name in SENSITIVE]
+    calls += [call(name, released=shape).replace("quasi", f"{more}quasi") for name in SENSITIVE]
 
     def found():
         return [sorted(map(repr, hand.execute(query).fetchall())) for query in calls]

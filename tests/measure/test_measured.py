@@ -18,13 +18,13 @@ SENSITIVE = ("l_diversity", "t_closeness")  # which need another column, once al
 ORDER = "the raw table must come first and its release second, got "
 
 
-def call(function, raw="raw", released="label", qids="['age', 'city']"):
+def call(function, raw="raw", released="label", quasi="['age', 'city']"):
     start = "FROM" if function in TABLES else "SELECT"
-    return f"{start} {function}('{raw}', '{released}', qids := {qids})"
+    return f"{start} {function}('{raw}', '{released}', quasi := {quasi})"
 
 
-def measure(con, raw, released, qids="['age', 'city']"):
-    return con.execute(call("gcp", raw, released, qids)).fetchall()[0][0]
+def measure(con, raw, released, quasi="['age', 'city']"):
+    return con.execute(call("gcp", raw, released, quasi)).fetchall()[0][0]
 
 
 def test_tables_views_files_and_quoted_names(hand, shape, tmp_path, monkeypatch):
@@ -70,13 +70,13 @@ def test_names_that_the_macros_use_themselves(con):
 @pytest.mark.parametrize("function", [name for name in ALL if name not in SENSITIVE])
 def test_declared_roles(hand, function):
     hand.execute("COMMENT ON COLUMN raw.age IS 'anon:quasi'")
-    declared = call(function).replace(", qids := ['age', 'city']", "")
-    named = call(function, qids="['age']")
+    declared = call(function).replace(", quasi := ['age', 'city']", "")
+    named = call(function, quasi="['age']")
     assert sorted(map(repr, hand.execute(declared).fetchall())) == sorted(
         map(repr, hand.execute(named).fetchall())
     )
     # Nothing is released here, so a declared quasi-identifier may be left out.
-    assert hand.execute(call(function, qids="['city']")).fetchall()
+    assert hand.execute(call(function, quasi="['city']")).fetchall()
 
 
 def test_roles_are_those_of_the_first_relation(hand):
@@ -91,18 +91,18 @@ def test_shadowed_comments(people):
     assert fails(people, query + ")").startswith(
         "dm: comments count only where the relation is the committed table they were written on"
     )
-    found = people.execute(query + ", qids := ['age'])").fetchall()
-    assert found == people.execute("SELECT dm('people', 'r', qids := ['age'])").fetchall()
+    found = people.execute(query + ", quasi := ['age'])").fetchall()
+    assert found == people.execute("SELECT dm('people', 'r', quasi := ['age'])").fetchall()
 
 
 @pytest.mark.parametrize("function", ALL)
 def test_no_quasi_identifier(hand, function):
     said = (
         f"{function}: at least one quasi-identifier is needed, got none; "
-        "pass qids := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"
+        "pass quasi := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"
     )
-    assert fails(hand, call(function, qids="NULL")) == said
-    assert fails(hand, call(function, qids="[]")) == said
+    assert fails(hand, call(function, quasi="NULL")) == said
+    assert fails(hand, call(function, quasi="[]")) == said
 
 
 @pytest.mark.parametrize("function", ALL)
@@ -140,7 +140,7 @@ def test_text_that_looks_like_labels(con):
     insert(con, "t", [["*"], ["{a, b}"], ["'x'"], ["[1, 2]"]])
     pair = "{'*', '{a, b}'}"
     insert(con, "r", [[pair], [pair], [r"'\'x\''"], ["'[1, 2]'"]])
-    assert con.execute("SELECT gcp('t', 'r', qids := ['v'])").fetchall() == [(0.25,)]
+    assert con.execute("SELECT gcp('t', 'r', quasi := ['v'])").fetchall() == [(0.25,)]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_label_of_nulls_where_there_are_none(hand):
             "[1]",
             "'1'",
             "a quasi-identifier must be a number, a date, a time or text, got v of type "
-            "INTEGER[]; leave it out of qids or cast it",
+            "INTEGER[]; leave it out of quasi or cast it",
         ),
         (
             "'nan'::DOUBLE",

@@ -17,20 +17,20 @@ RELEASES = {
     "typed": "FROM rayden('t', k := 3, {roles}, format := 'typed')",
     "dropped": "FROM generalize('classed', k := 3, {roles}, suppressed := 'drop')",
     "starred": "FROM generalize('classed', k := 3, {roles})",
-    "canon": "SELECT * REPLACE (city::VARCHAR AS city) FROM canon('t', k := 3, qids := ['age'], keep := ['city', 'pay', 'ill'])",
+    "canon": "SELECT * REPLACE (city::VARCHAR AS city) FROM canon('t', k := 3, quasi := ['age'], keep := ['city', 'pay', 'ill'])",
     "itself": "FROM rayden('t', k := 1, {roles})",
 }
-ROLES = "qids := ['age', 'city'], keep := ['pay', 'ill']"
+ROLES = "quasi := ['age', 'city'], keep := ['pay', 'ill']"
 
 
 def literal(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-def ask(con, queries, released="r", raw="t", qids=QUASI, mode="estimate"):
+def ask(con, queries, released="r", raw="t", quasi=QUASI, mode="estimate"):
     listed = "[" + ", ".join(map(literal, queries)) + "]"
     return con.execute(
-        f"FROM query_error('{raw}', '{released}', {listed}, qids := {qids}, mode := '{mode}')"
+        f"FROM query_error('{raw}', '{released}', {listed}, quasi := {quasi}, mode := '{mode}')"
     ).fetchall()
 
 
@@ -186,8 +186,8 @@ def test_declared_roles_and_every_kind_of_relation(con, tmp_path, monkeypatch):
     expected = ask(con, [query], "rayden")
     declared = f"FROM query_error('d', 'rayden', {literal(query)})"
     assert con.execute(declared).fetchall() == expected
-    left_out = f"FROM query_error('d', 'rayden', {literal(query)}, qids := ['city'])"
-    assert "age, which is declared and left out of qids" in fails(con, left_out)
+    left_out = f"FROM query_error('d', 'rayden', {literal(query)}, quasi := ['city'])"
+    assert "age, which is declared and left out of quasi" in fails(con, left_out)
     for raw, released in [
         *[("d", "passing"), ("t.parquet", "r.parquet"), ('s."a b"', "rayden"), ("seen", "rayden")],
         *[("main.t", "main.rayden"), ("T", '"rayden"')],
@@ -195,11 +195,11 @@ def test_declared_roles_and_every_kind_of_relation(con, tmp_path, monkeypatch):
         assert ask(con, [query], released, raw) == expected
         named = raw if "parquet" not in raw else f"'{raw}'"
         assert ask(con, [query.replace("raw", named)], released, raw)[0][1:] == expected[0][1:]
-    call = f"[{literal(query)}], qids := {QUASI})"
+    call = f"[{literal(query)}], quasi := {QUASI})"
     cte = f"WITH c AS (FROM t), r AS (FROM rayden) FROM query_error('c', 'r', {call}"
     assert con.execute(cte).fetchall() == expected
     con.execute(f"SET VARIABLE asked = [{literal(query)}]")
-    held = f"FROM query_error('t', 'rayden', getvariable('asked'), qids := {QUASI})"
+    held = f"FROM query_error('t', 'rayden', getvariable('asked'), quasi := {QUASI})"
     assert con.execute(held).fetchall() == expected
 
 
@@ -240,7 +240,7 @@ def test_types(con, kind, value, constants):
     ]
     for form, k in (("label", 1), ("label", 4), ("typed", 4)):
         con.execute(
-            f"CREATE OR REPLACE TABLE kr AS FROM rayden('k', k := {k}, qids := ['v'], "
+            f"CREATE OR REPLACE TABLE kr AS FROM rayden('k', k := {k}, quasi := ['v'], "
             f"format := '{form}')"
         )
         for row in ask(con, queries, "kr", "k", ["v"]):
@@ -263,7 +263,7 @@ def test_names_that_macros_use_and_odd_ones(con, form, names):
     con.execute(f"CREATE OR REPLACE TABLE n AS SELECT {', '.join(made)} FROM range(40) AS r(i)")
     quasi, keep = names[::2], names[1::2]
     con.execute(
-        f"CREATE OR REPLACE TABLE nr AS FROM rayden('n', k := 12, qids := {quasi!r}, "
+        f"CREATE OR REPLACE TABLE nr AS FROM rayden('n', k := 12, quasi := {quasi!r}, "
         f"keep := {keep!r}, format := '{form}')"
     )
     parts = [

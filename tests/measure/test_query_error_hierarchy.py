@@ -13,7 +13,7 @@ from tests.sentence import fails
 CASES = [  # the others print lowest common ancestors, sets and ranges as mondrian does
     *(("mondrian", "h"), ("mondrian", None), ("rayden", "h"), ("canon", "h"), ("datafly", "h")),
 ]
-CALL = "qids := ['age', 'city'], hierarchy := 'h'"
+CALL = "quasi := ['age', 'city'], hierarchy := 'h'"
 WORDS = {"a": ["a"], "ab": ["ab"], "b": ["b"], "c": ["c"], "A": ["a", "ab", "ax"]}
 WORDS |= {"other": ["b", "c", "d"], "*": ["a", "ab", "ax", "b", "c", "d"]}
 AGES = {str(age): [age] for age in range(15, 45)} | {"*": list(range(15, 45))}
@@ -57,7 +57,7 @@ def quasi_of(name):
 
 def call_of(name, tree):
     named = tree if name != "canon" or tree is None else "of_city"
-    return f"qids := {quasi_of(name)}, hierarchy := {literal(named) if named else 'NULL'}"
+    return f"quasi := {quasi_of(name)}, hierarchy := {literal(named) if named else 'NULL'}"
 
 
 def released(con, name, tree="h", form="label", k=3):
@@ -153,7 +153,7 @@ def test_aggregates_of_a_node_by_hand(con):
     queries.append(f"SELECT sum(pay) {where} GROUP BY ill")
     listed = "[" + ", ".join(map(literal, queries)) + "]"
     found = con.execute(
-        f"FROM query_error('four', 'nodes', {listed}, qids := ['city'], hierarchy := 'h')"
+        f"FROM query_error('four', 'nodes', {listed}, quasi := ['city'], hierarchy := 'h')"
     ).fetchall()
     expected = [
         (3, 2 + 2 / 3, 2, 4),
@@ -188,9 +188,9 @@ def test_nodes_in_a_release_need_the_hierarchy_named(con):
     for condition in ("age > 22", "city = ''a''"):
         shown = released(con, "mondrian", form="label")
         call = f"('t', '{shown}', ['SELECT count(*) FROM raw WHERE {condition}']"
-        said = fails(con, f"FROM query_error{call}, qids := ['age', 'city'])")
+        said = fails(con, f"FROM query_error{call}, quasi := ['age', 'city'])")
         assert "name hierarchy := if the release was made with one" in said
-        assert said == fails(con, f"FROM workload_error{call}, qids := ['age', 'city'])")
+        assert said == fails(con, f"FROM workload_error{call}, quasi := ['age', 'city'])")
 
 
 @pytest.mark.parametrize("form", ["label", "typed"])

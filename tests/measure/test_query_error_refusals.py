@@ -91,7 +91,7 @@ def test_calls_that_cannot_be_answered(con):
         listed = ", ".join(map(literal, queries))
         return fails(con, f"FROM query_error('{raw}', '{released}', [{listed}]{rest})")
 
-    both = ", qids := ['age', 'city']"
+    both = ", quasi := ['age', 'city']"
     assert call([], both).startswith("query_error: queries must be a list of SELECT")
     assert call([query], both + ", mode := 'x'") == (
         "query_error: mode must be one of 'estimate', 'literal', got 'x'; "
@@ -99,13 +99,13 @@ def test_calls_that_cannot_be_answered(con):
     )
     swapped = call(["SELECT count(*) FROM raw"], both, "rayden", "t")
     assert "the raw table must come first" in swapped
-    # A generalized column that qids leaves out would be taken for a kept one.
-    wrong = call(["SELECT count(*) FROM raw WHERE city = 'a'"], ", qids := ['age']")
-    assert "name it in qids where it is generalized" in wrong
+    # A generalized column that quasi leaves out would be taken for a kept one.
+    wrong = call(["SELECT count(*) FROM raw WHERE city = 'a'"], ", quasi := ['age']")
+    assert "name it in quasi where it is generalized" in wrong
     con.execute("CREATE OR REPLACE TABLE wide AS SELECT * REPLACE (pay::BIGINT AS pay) FROM rayden")
     assert call(["SELECT sum(pay) FROM raw"], both, released="wide") == (
         "query_error: a kept column must have one type in both, got pay as INTEGER and as BIGINT; "
-        "name it in qids where it is generalized"
+        "name it in quasi where it is generalized"
     )
 
 
@@ -138,7 +138,7 @@ def test_no_error_shows_a_value(con, relation, quasi):
             with pytest.raises(duckdb.Error) as raised:
                 con.execute(
                     f"WITH made AS (FROM s) FROM query_error('{relation}', 'sr', [{query}], "
-                    f"qids := {quasi})"
+                    f"quasi := {quasi})"
                 ).fetchall()
             assert not SHOWN.search(str(raised.value))
             assert f"values of its own type, got another on {name}" in str(raised.value)
@@ -150,6 +150,6 @@ def test_texts_that_are_numbers_are_compared_as_numbers(con):
     )
     for relation in ("z", "made"):
         query = literal("SELECT count(*) FROM raw WHERE zip IN (1, 2) AND n > 0.5")
-        call = f"'{relation}', 'z', [{query}], qids := ['zip']"
+        call = f"'{relation}', 'z', [{query}], quasi := ['zip']"
         rows = con.execute(f"WITH made AS (FROM z) FROM query_error({call})").fetchall()
         assert rows[0][2:6] == (8, 8, 8, 8)

@@ -28,8 +28,8 @@ def test_the_seed_decides_whatever_the_order_of_rows(people):
     )
     assert first != other
     people.execute("CREATE TABLE mixed AS FROM people ORDER BY hash(person_id)")
-    qids = "qids := ['age', 'city', 'sex', 'born']"
-    again = people.execute(f"FROM query_workload('mixed', n := 20, seed := 1, {qids})").fetchall()
+    quasi = "quasi := ['age', 'city', 'sex', 'born']"
+    again = people.execute(f"FROM query_workload('mixed', n := 20, seed := 1, {quasi})").fetchall()
     assert again == first
 
 
@@ -43,5 +43,5 @@ def test_what_cannot_be_drawn(people):
     assert call("selectivity := 2").startswith("query_workload: selectivity must be a number")
     assert call("n := 0").startswith("query_workload: n must be a whole number of at least 1")
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
-    said = fails(people, "FROM query_workload('none', qids := ['age', 'city'])")
+    said = fails(people, "FROM query_workload('none', quasi := ['age', 'city'])")
     assert said == "query_workload: the table must have values in its quasi-identifiers, got none"

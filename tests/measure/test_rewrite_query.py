@@ -7,7 +7,7 @@ import pytest
 from tests.measure.test_query_error import ask, con, literal  # noqa: F401
 
 GOLDEN = sorted(Path(__file__).parent.glob("golden/*.sql"))
-CALL = "SELECT rewrite_query({query}, 't', 'rayden', mode := '{mode}', qids := ['age', 'city'])"
+CALL = "SELECT rewrite_query({query}, 't', 'rayden', mode := '{mode}', quasi := ['age', 'city'])"
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)

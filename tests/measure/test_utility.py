@@ -15,7 +15,7 @@ SCALARS = ["dm", "dm_star", "cavg", "gcp", "iloss", "suppression_rate"]
 
 
 def test_by_hand(hand, shape):
-    found = hand.sql(f"FROM utility('raw', '{shape}', k := 2, qids := ['age', 'city'])")
+    found = hand.sql(f"FROM utility('raw', '{shape}', k := 2, quasi := ['age', 'city'])")
     assert found.columns == NAMES
     assert found.fetchall() == [
         (11, 10, 3, 4, 2, 25, 49, 1.0, pytest.approx(10.75 / 22), 12.75, pytest.approx(3 / 11))
@@ -53,10 +53,10 @@ def test_against_the_twin(people, shape):
 
 def test_what_is_empty(hand):
     hand.execute("CREATE TABLE none AS FROM label LIMIT 0; CREATE TABLE empty AS FROM raw LIMIT 0")
-    assert hand.execute("FROM utility('raw', 'none', qids := ['age'])").fetchall() == [
+    assert hand.execute("FROM utility('raw', 'none', quasi := ['age'])").fetchall() == [
         (11, 0, 11, 0, None, 121, 121, None, 1.0, 11.0, 1.0)
     ]
-    assert hand.execute("FROM utility('empty', 'none', qids := ['age'])").fetchall() == [
+    assert hand.execute("FROM utility('empty', 'none', quasi := ['age'])").fetchall() == [
         (0, 0, 0, 0, None, 0, 0, None, None, 0.0, None)
     ]
 
@@ -72,4 +72,4 @@ def test_any_number_of_threads(people, threads):
 def test_a_comparison_is_no_k(hand):
     """k = 2 is the third argument, a comparison, and never a k."""
     with pytest.raises(duckdb.Error):
-        hand.execute("FROM utility('raw', 'label', k = 2, qids := ['age'])").fetchall()
+        hand.execute("FROM utility('raw', 'label', k = 2, quasi := ['age'])").fetchall()

@@ -8,7 +8,7 @@ TABLE = """CREATE TABLE raw AS SELECT i * 7919 % 90 AS "a ""1", (i * 104729 % 97
     DATE '1990-01-01' + (i * 31 % 5000)::INTEGER AS born,
     TIME '00:00:00' + to_seconds(i * 7777 % 80000) AS at,
     ['q', 'r'][1 + i % 2] AS w, i AS rid FROM range(120) r(i)"""
-QIDS = ['a "1', "x", "born", "at", "w"]
+QUASI = ['a "1', "x", "born", "at", "w"]
 NUMBERS = {'"a ""1"': '{}."a ""1"', "x": "{}.x", "born": "epoch({}.born)", "at": "epoch({}.at)"}
 
 
@@ -20,13 +20,13 @@ def raw(con):
 
 def made(con, form, more=""):
     con.execute(
-        f"CREATE OR REPLACE TABLE r AS FROM mondrian('raw', k := 5, qids := {QIDS}, "
+        f"CREATE OR REPLACE TABLE r AS FROM mondrian('raw', k := 5, quasi := {QUASI}, "
         f"keep := ['rid', '*'], format := '{form}'{more})"
     )
 
 
-def found(con, more=", id := 'RID'", qids=QIDS):
-    return con.execute(f"FROM value_loss('raw', 'r', qids := {qids}{more})").fetchall()
+def found(con, more=", id := 'RID'", quasi=QUASI):
+    return con.execute(f"FROM value_loss('raw', 'r', quasi := {quasi}{more})").fetchall()
 
 
 @pytest.mark.parametrize("form", ["mean", "median"])
@@ -53,7 +53,7 @@ def test_means_need_no_id(raw):
 
 def test_suppressed_values_lose_all_their_variance(raw):
     raw.execute("CREATE TABLE parts AS SELECT *, if(rid < 60, rid // 10, NULL) AS c FROM raw")
-    raw.execute("CREATE TABLE r AS FROM generalize('parts', k := 5, qids := ['x'], classes := 'c', "
+    raw.execute("CREATE TABLE r AS FROM generalize('parts', k := 5, quasi := ['x'], classes := 'c', "
                 "keep := ['rid', '*'], format := 'mean')")  # fmt: skip
     (wanted,) = raw.execute(
         "SELECT sum((raw.x - coalesce(r.x, m)) ** 2) / sum((raw.x - m) ** 2) "
@@ -70,7 +70,7 @@ def test_suppressed_values_lose_all_their_variance(raw):
 def test_a_constant_column_and_nulls(con):
     con.execute("CREATE TABLE raw AS SELECT 3 AS c, if(i < 10, NULL, i) AS n, i AS rid "
                 "FROM range(40) r(i)")  # fmt: skip
-    con.execute("CREATE TABLE r AS FROM mondrian('raw', k := 10, qids := ['c', 'n'], "
+    con.execute("CREATE TABLE r AS FROM mondrian('raw', k := 10, quasi := ['c', 'n'], "
                 "keep := ['rid', '*'], format := 'mean')")  # fmt: skip
     assert found(con, ", id := 'rid'", ["c"]) == [("c", None, None)]
     ((_, share, away),) = found(con, ", id := 'rid'", ["n"])
@@ -87,14 +87,14 @@ def test_a_constant_column_and_nulls(con):
 )
 def test_an_id_that_cannot_be(raw, more, said):
     made(raw, "mean")
-    assert said in fails(raw, f"FROM value_loss('raw', 'r', qids := {QIDS}{more})")
+    assert said in fails(raw, f"FROM value_loss('raw', 'r', quasi := {QUASI}{more})")
 
 
 def test_other_releases(raw):
     made(raw, "label")
-    said = fails(raw, "FROM value_loss('raw', 'r', qids := ['x', 'w'])")
+    said = fails(raw, "FROM value_loss('raw', 'r', quasi := ['x', 'w'])")
     assert said.startswith("value_loss: a release must show one value of each class, got labels")
     made(raw, "mean")
     raw.execute("UPDATE r SET rid = 5000 WHERE rid = 3")
-    said = fails(raw, "FROM value_loss('raw', 'r', qids := ['x'], id := 'rid')")
+    said = fails(raw, "FROM value_loss('raw', 'r', quasi := ['x'], id := 'rid')")
     assert "id must identify rows, got a released rid that the raw table lacks" in said

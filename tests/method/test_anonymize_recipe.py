@@ -39,7 +39,7 @@ choice = "We agreed."
 """
 CALL = (
     "anonymize('people', k := 7, l := 2, seed := 3, effort := 'fast', weights := MAP {'age': 2.0}, "
-    "identifiers := 'id', qids := ['age', 'city'], sensitive := 'illness', drop := ['re\"marks'], "
+    "identifiers := 'id', quasi := ['age', 'city'], sensitive := 'illness', drop := ['re\"marks'], "
     "hierarchy := 'tree')"
 )
 
@@ -216,7 +216,7 @@ def test_a_recipe_that_is_written_is_read(tmp_path):
     found = recipes.read("release", path)
     assert (found.method, found.parameters) == ("mondrian", {"k": 5})
     assert found.roles == {
-        "qids": names[:2],
+        "quasi": names[:2],
         "drop": names[2:],
         "identifiers": [],
         "sensitive": [],

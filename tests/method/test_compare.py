@@ -39,8 +39,8 @@ def said(con, table, method, k, more="", hierarchy=""):
     con.execute(
         f"CREATE OR REPLACE TABLE r AS FROM {method}('{table}', k := {k} {more}{hierarchy})"
     )
-    qids = re.search(r", qids := \[.*?\]", more)
-    call = f"utility('{table}', 'r', k := {k} {qids[0] if qids else ''}{hierarchy})"
+    quasi = re.search(r", quasi := \[.*?\]", more)
+    call = f"utility('{table}', 'r', k := {k} {quasi[0] if quasi else ''}{hierarchy})"
     return con.execute(f"SELECT {', '.join(NAMES)} FROM {call}").fetchall()[0]
 
 
@@ -88,7 +88,7 @@ def test_an_l_that_the_table_has_not(people):
 
 
 def test_numbers_alone_and_another_seed(people):
-    more = ", qids := ['age', 'born'], keep := ['city', 'sex'], seed := 7"
+    more = ", quasi := ['age', 'born'], keep := ['city', 'sex'], seed := 7"
     methods = ["canon", "k_member", "mondrian", "oka", "rayden", "top_down"]
     found = compared(people, "people", f", methods := {methods}, ks := [3]{more}")
     assert ("canon", 3) in found
@@ -132,7 +132,7 @@ def test_a_stratum_is_a_class_or_too_small(con):
         "CREATE TABLE t AS SELECT i * 37 % 90 AS a, i % 3 AS b, 'v' || i % 3 AS c "
         "FROM range(90) AS r(i)"
     )
-    more = ", strata := 'b', qids := ['a', 'b'], keep := ['c']"
+    more = ", strata := 'b', quasi := ['a', 'b'], keep := ['c']"
     rows = con.execute(
         f"SELECT method, k, classes, smallest_class, note FROM compare('t', ks := [30, 31]{more})"
     ).fetchall()
@@ -169,7 +169,7 @@ def test_what_prints_alike_is_one_class(con):
         "CREATE TABLE t AS SELECT if(i % 3 = 0, NULL, i % 4) AS a, if(i % 3 = 0, NULL, 'v' || i % 2) AS b "
         "FROM range(90) AS r(i)"
     )
-    more = ", qids := ['a', 'b']"
+    more = ", quasi := ['a', 'b']"
     methods = ["anonymize", "full_domain", "mondrian", "oka", "rayden"]
     found = compared(con, "t", f", methods := {methods}, ks := [4, 31]{more}")
     agree(con, found, "t", more)
@@ -202,7 +202,7 @@ def test_columns_of_every_type(con):
     names = [row[0] for row in con.execute("DESCRIBE t").fetchall()]
     for part in (names[:5], names[5:9], names[9:13], names[13:], names[2:3], names[4:5]):
         rest = [name for name in names if name not in part]
-        more = f", qids := {part}, keep := {rest}"
+        more = f", quasi := {part}, keep := {rest}"
         found = compared(con, "t", f", methods := ['mondrian', 'oka'], ks := [4]{more}")
         assert len(found) == 2, part
         agree(con, found, "t", more)
@@ -256,7 +256,7 @@ def test_any_number_of_threads_and_any_order(people):
     expected = compared(people, "people", more)
     people.execute("SET threads = 1")
     people.execute("CREATE TABLE other AS FROM people ORDER BY hash(person_id)")
-    roles = ", qids := ['age', 'city', 'sex', 'born'], sensitive := 'illness', keep := 'score', identifiers := 'person_id'"
+    roles = ", quasi := ['age', 'city', 'sex', 'born'], sensitive := 'illness', keep := 'score', identifiers := 'person_id'"
     assert compared(people, "people", more) == expected
     assert compared(people, "other", more + roles) == expected
 
@@ -325,7 +325,7 @@ def test_a_method_that_adds_rows_has_a_note(people):
     assert rows[1][-1] is None
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
     none = people.execute(
-        "SELECT note FROM compare('none', methods := 'sdka', ks := [5], qids := ['age'])"
+        "SELECT note FROM compare('none', methods := 'sdka', ks := [5], quasi := ['age'])"
     ).fetchall()
     assert none == [(rows[0][-1],)]
 
@@ -333,20 +333,20 @@ def test_a_method_that_adds_rows_has_a_note(people):
 def test_no_column_needs_a_role(con):
     """A comparison releases nothing."""
     con.execute("CREATE TABLE t AS SELECT i % 9 AS a, 'name' || i AS who FROM range(50) AS r(i)")
-    compared = "SELECT note FROM compare('t', methods := 'mondrian', ks := [5], qids := ['a'])"
+    compared = "SELECT note FROM compare('t', methods := 'mondrian', ks := [5], quasi := ['a'])"
     assert con.execute(compared).fetchall() == [(None,)]
-    assert "none for who" in fails(con, "FROM mondrian('t', k := 5, qids := ['a'])")
+    assert "none for who" in fails(con, "FROM mondrian('t', k := 5, quasi := ['a'])")
 
 
 def test_an_empty_table(con):
     con.execute(
-        "CREATE TABLE t (a INTEGER, b VARCHAR); CREATE TABLE r AS FROM mondrian('t', qids := ['a', 'b'], keep := ['*'])"
+        "CREATE TABLE t (a INTEGER, b VARCHAR); CREATE TABLE r AS FROM mondrian('t', quasi := ['a', 'b'], keep := ['*'])"
     )
     rows = con.execute(
-        f"SELECT method, {', '.join(NAMES)}, note FROM compare('t', ks := [5], qids := ['a', 'b'])"
+        f"SELECT method, {', '.join(NAMES)}, note FROM compare('t', ks := [5], quasi := ['a', 'b'])"
     ).fetchall()
     expected = con.execute(
-        f"SELECT {', '.join(NAMES)} FROM utility('t', 'r', qids := ['a', 'b'])"
+        f"SELECT {', '.join(NAMES)} FROM utility('t', 'r', quasi := ['a', 'b'])"
     ).fetchall()[0]
     assert rows == [(method, *expected, None) for method in METHODS]
 
@@ -363,7 +363,10 @@ def test_an_empty_table(con):
         ("methods := []", "methods must name a method, got none"),
         ("ks := NULL", "ks must be whole numbers, got NULL"),
         ("ks := []", "ks must be whole numbers, got none"),
-        ("qids := ['agee']", "qids must name columns of the table, got 'agee'; did you mean age?"),
+        (
+            "quasi := ['agee']",
+            "quasi must name columns of the table, got 'agee'; did you mean age?",
+        ),
         ("seed := -1", "seed must be a whole number of at least 0, got -1"),
         ("options := 'cut'", "options must be a struct of structs, got a VARCHAR"),
         ("options := {'rayden': 5}", "options of rayden must be a struct, got 5"),

@@ -50,7 +50,7 @@ def test_columns_and_types_also_of_a_table_without_rows(people):
         "best": "BOOLEAN",
     }
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
-    assert people.execute("FROM lattice('none', qids := ['age', 'city'])").fetchall() == []
+    assert people.execute("FROM lattice('none', quasi := ['age', 'city'])").fetchall() == []
 
 
 def test_without_a_legal_node_no_row_is_the_best(con):
@@ -58,12 +58,12 @@ def test_without_a_legal_node_no_row_is_the_best(con):
     con.execute(
         "CREATE TABLE h AS SELECT 'a' AS attribute, i AS value, 1 AS level, '*' AS label FROM range(9) AS r(i)"
     )
-    call = "lattice('t', k := 5, qids := 'a', hierarchy := 'h', suppressed := 'drop')"
+    call = "lattice('t', k := 5, quasi := 'a', hierarchy := 'h', suppressed := 'drop')"
     assert con.execute(f"SELECT DISTINCT legal, best FROM {call}").fetchall() == [(False, False)]
 
 
 def test_any_number_of_threads_and_any_order(people):
-    call = "qids := ['age', 'city', 'sex', 'born'], k := 4, suppression_limit := 0.1"
+    call = "quasi := ['age', 'city', 'sex', 'born'], k := 4, suppression_limit := 0.1"
     wanted = people.execute(f"FROM lattice('people', {call})").fetchall()
     people.execute("SET threads = 1")
     people.execute("CREATE TABLE other AS FROM people ORDER BY hash(person_id)")

@@ -27,7 +27,7 @@ def stored(con, x, name="t"):
 
 
 def released(con, more="", form="mean", name="t"):
-    call = f"'{name}', k := 5, qids := {COLUMNS}, keep := ['rid', 's'], format := '{form}' {more}"
+    call = f"'{name}', k := 5, quasi := {COLUMNS}, keep := ['rid', 's'], format := '{form}' {more}"
     rows = con.execute(f"SELECT {', '.join(COLUMNS)}, rid FROM anonymize({call})").fetchall()
     shown = np.array(sorted(rows, key=lambda row: row[-1]))[:, :-1]
     return shown, np.unique(shown, axis=0, return_inverse=True)[1].reshape(-1)
@@ -60,7 +60,7 @@ def test_it_depends_on_neither_order_nor_threads(con):
 def test_nulls_stay_among_themselves(con):
     stored(con, skewed(120, 3))
     con.execute("UPDATE t SET c1 = NULL WHERE rid % 10 = 0")
-    call = f"'t', k := 5, qids := {COLUMNS}, keep := ['rid', 's'], format := 'mean'"
+    call = f"'t', k := 5, quasi := {COLUMNS}, keep := ['rid', 's'], format := 'mean'"
     found = con.execute(f"SELECT count(*) FROM anonymize({call}) WHERE c1 IS NULL").fetchall()
     assert found == [(12,)]
 
@@ -68,12 +68,12 @@ def test_nulls_stay_among_themselves(con):
 @pytest.mark.parametrize("more", [", sensitive := 's', l := 3", ", sensitive := 's', t := 0.4"])
 def test_with_l_and_t(con, more):
     stored(con, skewed(150, 4))
-    qids = ["c0", "c1"]
-    call = f"'t', k := 5, qids := {qids}, keep := ['rid', '*'] {more}, format := 'median'"
+    quasi = ["c0", "c1"]
+    call = f"'t', k := 5, quasi := {quasi}, keep := ['rid', '*'] {more}, format := 'median'"
     con.execute(f"CREATE TABLE r AS FROM anonymize({call})")
     bound = more.split("'s', ")[1]
     (row,) = con.execute(
-        f"SELECT passed FROM audit('t', 'r', k := 5, qids := {qids}, sensitive := 's', "
+        f"SELECT passed FROM audit('t', 'r', k := 5, quasi := {quasi}, sensitive := 's', "
         f"{bound}) WHERE property = '{bound[0]}'"
     ).fetchall()
     assert row == (True,)
@@ -82,10 +82,10 @@ def test_with_l_and_t(con, more):
 def test_labels_are_the_same_classes_as_before(con):
     """The format decides which loss is least; labels still go by NCP."""
     stored(con, skewed(200, 5))
-    call = f"'t', k := 5, qids := {COLUMNS}, keep := ['rid', 's']"
+    call = f"'t', k := 5, quasi := {COLUMNS}, keep := ['rid', 's']"
     con.execute(f"CREATE TABLE r AS FROM anonymize({call})")
     con.execute(f"CREATE TABLE m AS FROM anonymize({call}, format := 'mean')")
-    lost = "SELECT gcp('t', '{}', qids := {})"
+    lost = "SELECT gcp('t', '{}', quasi := {})"
     assert con.execute(lost.format("r", COLUMNS)).fetchall()[0][0] > 0
     shown = con.execute(
         f"SELECT count(DISTINCT struct_pack({', '.join(COLUMNS)})) FROM m"

@@ -15,7 +15,7 @@ from tests.sentence import fails
 
 KEY, OTHER = "correct horse battery", "correct horse batterz"
 COLUMNS = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
-CALL = f"k := 4, qids := {QUASI!r}, sensitive := 'ill', keep := ['income', 'rid']"
+CALL = f"k := 4, quasi := {QUASI!r}, sensitive := 'ill', keep := ['income', 'rid']"
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_so_does_the_seed_beside_it(table):
 def test_frames_and_parts_take_the_same_key(table):
     wanted = released(table, KEY)
     arrow = table.execute("FROM t").to_arrow_table()
-    call = {"k": 4, "qids": QUASI, "sensitive": "ill", "keep": ["income", "rid"]}
+    call = {"k": 4, "quasi": QUASI, "sensitive": "ill", "keep": ["income", "rid"]}
     found = anon_sql.frames.rayden(arrow, key="env:ANON_KEY", **call).to_pylist()
     assert {row["rid"]: [row[name] for name in QUASI] for row in found} == wanted
     anon_sql.release(table, "t", into="parts", method="rayden", key=KEY, regions=1, **call)
@@ -76,7 +76,7 @@ def test_no_plan_and_no_error_shows_it(table):
     assert "must be set" in missing
     with pytest.raises(AnonError, match="where DuckDB is not asked"):
         anon_sql.frames.rayden(
-            table.execute("FROM t").to_arrow_table(), qids=["age"], key="secret:mine", keep="*"
+            table.execute("FROM t").to_arrow_table(), quasi=["age"], key="secret:mine", keep="*"
         )
 
 
@@ -112,7 +112,7 @@ def test_the_statistics_are_those_of_the_release_with_the_key(con):
     con.execute("CREATE TABLE p AS SELECT hash(i) % 60 AS age, i % 5 AS city FROM range(200) r(i)")
     counts = {}
     for key in ["NULL", *(f"'{KEY}{number}'" for number in range(6))]:
-        given = f"'p', k := 4, alpha := 1.0, qids := ['age', 'city'], key := {key}"
+        given = f"'p', k := 4, alpha := 1.0, quasi := ['age', 'city'], key := {key}"
         stats = f"SELECT detected, classes FROM mondrian_cof_stats({given})"
         counts[key] = con.execute(stats).fetchone()
         released = f"SELECT count(DISTINCT (age, city)) FROM mondrian_cof({given})"
@@ -120,7 +120,7 @@ def test_the_statistics_are_those_of_the_release_with_the_key(con):
     assert len({classes for _, classes in counts.values()}) > 1
     for name in ("rayden", "dop", "anonymize"):
         for key in ("NULL", f"'{KEY}'"):
-            given = f"'p', k := 4, qids := ['age', 'city'], key := {key}"
+            given = f"'p', k := 4, quasi := ['age', 'city'], key := {key}"
             (classes,) = con.execute(f"SELECT classes FROM {name}_stats({given})").fetchone()
             released = f"SELECT count(DISTINCT (age, city)) FROM {name}({given})"
             assert con.execute(released).fetchone() == (classes,)
@@ -128,7 +128,7 @@ def test_the_statistics_are_those_of_the_release_with_the_key(con):
 
 def test_synthetic_rows_depend_on_the_key(table):
     def synthetic(key):
-        call = f"k := 4, qids := {QUASI!r}, sensitive := 'ill', drop := ['income', 'rid']"
+        call = f"k := 4, quasi := {QUASI!r}, sensitive := 'ill', drop := ['income', 'rid']"
         given = f"'t', {call}, generator := 'bootstrap', target_ratio := 1, key := {key}"
         (count,) = table.execute(f"SELECT synthetic_rows FROM sdka_stats({given})").fetchone()
         rows = table.execute(f"FROM sdka({given})").fetchall()
@@ -148,7 +148,7 @@ def test_linked_tables_take_a_key(table, tmp_path):
     table.execute(f"CREATE TABLE {person}")
     table.execute(f"INSERT INTO person {people}")
     roles = {
-        "qids": "person.age,person.city",
+        "quasi": "person.age,person.city",
         "identifiers": "person.id",
         "sensitive": "person.ill",
     }
@@ -186,7 +186,7 @@ def test_linked_tables_take_a_key(table, tmp_path):
     table.execute(f"INSERT INTO file.person {people}")
     table.execute("DETACH file")
     call = ["release", database, f"{tmp_path}/safe/", "--root", "person", "--k", "4"]
-    call += ["--quasi", roles["qids"], "--identifier", roles["identifiers"]]
+    call += ["--quasi", roles["quasi"], "--identifier", roles["identifiers"]]
     call += ["--sensitive", roles["sensitive"]]
     assert "others see a command line" in refused(*call, "--key", KEY)
     run(*call, "--key", "env:ANON_KEY", "--manifest")

@@ -34,7 +34,7 @@ def said(con, table, method, k, l, more, hierarchy, quasi, sensitive, seed=42): 
     con.execute(
         f"CREATE OR REPLACE TABLE r AS FROM {method}('{table}', k := {k}, l := {l}{more}{hierarchy})"
     )
-    roles = f", qids := {quasi}"
+    roles = f", quasi := {quasi}"
     attributes = min(2, len(quasi))
     con.execute(
         f"SET VARIABLE drawn = (SELECT list(query) FROM query_workload('{table}', n := 50, "
@@ -80,7 +80,7 @@ def agree(con, found, table, method, quasi, sensitive, more="", hierarchy="", se
         ours = [row[name] for name in COLUMNS[2:9]]
         assert ours == [e and pytest.approx(e, rel=1e-12) for e in expected], (method, k, l)
         assert row["seconds"] >= 0
-        loss = f"attribute_loss('{table}', 'r', qids := {quasi}{hierarchy})"
+        loss = f"attribute_loss('{table}', 'r', quasi := {quasi}{hierarchy})"
         lost = con.execute(f"SELECT attribute FROM {loss} WHERE ncp > 0.9").fetchall()
         assert sorted(row["lost_columns"]) == sorted(name for (name,) in lost)
 
@@ -117,7 +117,7 @@ def test_hierarchies(people, method, some):
 
 def test_persons_seed_and_several_sensitive_columns(people):
     people.execute("UPDATE people SET illness = NULL WHERE rowid % 5 < 2")
-    given = ", qids := ['age', 'born'], keep := ['city', 'sex'], sensitive := ['score', 'illness']"
+    given = ", quasi := ['age', 'born'], keep := ['city', 'sex'], sensitive := ['score', 'illness']"
     people.execute("COMMENT ON COLUMN people.score IS NULL")
     people.execute("CREATE TABLE twice AS SELECT *, person_id // 2 AS who FROM people")
     roles = f"{given}, entity := 'who', identifiers := ['person_id'], seed := 7"
@@ -196,7 +196,7 @@ def test_columns_of_every_type_and_hostile_names(con):
     names = [row[0] for row in con.execute('DESCRIBE "a table.x"').fetchall()][:-1]
     for quasi in (names[:4], names[4:7], names[7:11], names[10:12], ["nothing"]):
         kept = ["*", *{"y"}.difference(quasi)]
-        roles = f", qids := {quasi}, sensitive := ['sensitive, one'], keep := {kept}"
+        roles = f", quasi := {quasi}, sensitive := ['sensitive, one'], keep := {kept}"
         roles = roles.replace("'a \"b'", "'a \"b'")
         found = traded(con, '"a table.x"', f", method := 'mondrian', ks := [4], ls := [2]{roles}")
         assert set(found) == {(4, 2)}, quasi
@@ -212,7 +212,7 @@ def test_columns_of_every_type_and_hostile_names(con):
 
 
 def test_without_a_sensitive_column(people):
-    roles = ", qids := ['age', 'city'], keep := ['*']"
+    roles = ", quasi := ['age', 'city'], keep := ['*']"
     people.execute("CREATE TABLE plain AS SELECT age, city, score FROM people")
     rows = people.execute(f"FROM tradeoff('plain', ks := [5], ls := [1, 2]{roles})").fetchall()
     one, two = (dict(zip(COLUMNS, row, strict=True)) for row in rows)
@@ -245,7 +245,9 @@ def test_what_cannot_be_is_a_note(people):
 
 def test_an_empty_table(people):
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
-    rows = people.execute("FROM tradeoff('none', ks := [5], ls := [1], qids := ['age'])").fetchall()
+    rows = people.execute(
+        "FROM tradeoff('none', ks := [5], ls := [1], quasi := ['age'])"
+    ).fetchall()
     assert rows == [(5, 1, None, 0, None, 0, None, None, None, [], 0.0, None)]
 
 
@@ -260,7 +262,10 @@ def test_an_empty_table(people):
         ("ls := []", "ls must be whole numbers, got none"),
         ("ks := NULL", "ks must be whole numbers, got NULL"),
         ("queries := 0", "queries must be a whole number of at least 1, got 0"),
-        ("qids := ['agee']", "qids must name columns of the table, got 'agee'; did you mean age?"),
+        (
+            "quasi := ['agee']",
+            "quasi must name columns of the table, got 'agee'; did you mean age?",
+        ),
         ("entity := 'nobody'", "entity must name a column of the table, got 'nobody'"),
     ],
 )
@@ -276,7 +281,7 @@ def test_any_number_of_threads_and_any_order(people):
     people.execute("SET threads = 1")
     people.execute("CREATE TABLE other AS FROM people ORDER BY hash(person_id)")
     roles = (
-        f", qids := {QUASI}, sensitive := 'illness', keep := 'score', identifiers := 'person_id'"
+        f", quasi := {QUASI}, sensitive := 'illness', keep := 'score', identifiers := 'person_id'"
     )
     other = people.execute(f"SELECT * EXCLUDE (seconds) FROM tradeoff('other'{more}{roles})")
     assert other.fetchall() == expected
@@ -305,14 +310,14 @@ def test_a_table_with_fewer_rows_or_persons_than_two(con, entity):
     for table in ("t", "(FROM t UNION ALL FROM t)"):
         con.execute(f"CREATE OR REPLACE TABLE few AS FROM {table}")
         ones = con.execute(
-            "SELECT k, classes, note FROM tradeoff('few', qids := ['age', 'city'], "
+            "SELECT k, classes, note FROM tradeoff('few', quasi := ['age', 'city'], "
             f"ks := [1, 3], ls := [1], entity := {entity})"
         ).fetchall()
         assert ones[0] == (1, 1, None)
         assert ones[1][:2] == (3, None)
         assert "k must be at most" in ones[1][2]
     found = con.execute(
-        "SELECT note FROM compare('t', ks := [1], qids := ['age', 'city'])"
+        "SELECT note FROM compare('t', ks := [1], quasi := ['age', 'city'])"
     ).fetchall()
     assert (None,) in found
 

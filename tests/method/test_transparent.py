@@ -55,7 +55,7 @@ def seen(points, tuples, sensitive, call, method):
         for name, values in columns.items()
     }
     types = {name: TYPES[name] for name in ("a", "b", *sensitive)}
-    given = {"qids": ["a", "b"], "sensitive": list(sensitive), "key": KEY, **call}
+    given = {"quasi": ["a", "b"], "sensitive": list(sensitive), "key": KEY, **call}
     made = release(Source(quasi, pa.array(hashes), keys), checked(method, Relation(types), given))
     shown = [own.printed.take(pa.array(own.label_of)).to_pylist() for own in made.labels.values()]
     return tuple(
@@ -274,12 +274,12 @@ def test_the_same_key_gives_the_same_release(adult):
     wanted = adult.execute(f"FROM anonymize('people', {ASKED}) ORDER BY ALL").fetchall()
     adult.execute("CREATE TABLE turned AS FROM people ORDER BY person DESC")
     adult.execute("SET threads = 1")
-    roles = "keep := 'person', sensitive := 'occupation', qids := '*'"
+    roles = "keep := 'person', sensitive := 'occupation', quasi := '*'"
     turned = f"FROM anonymize('turned', {ASKED}, {roles}) ORDER BY ALL"
     assert adult.execute(turned).fetchall() == wanted
     frame = adult.execute("FROM people").to_arrow_table()
     made = frames.anonymize(
-        frame, k=5, l=3, key=KEY, transparent=True, keep="person", sensitive="occupation", qids="*"
+        frame, k=5, l=3, key=KEY, transparent=True, keep="person", sensitive="occupation", quasi="*"
     )
     assert sorted(made.to_pandas().itertuples(index=False, name=None)) == sorted(wanted)
     other = ASKED.replace("'env:ANON_KEY'", "'another secret key'")
@@ -348,7 +348,7 @@ def test_the_command_line_takes_it(adult, tmp_path):
 @pytest.mark.parametrize("method", ["mondrian", "rayden"])
 def test_attack_minimality_claims_nothing(adult, method):
     adult.execute("CREATE TABLE few AS FROM people LIMIT 400")
-    roles = f"keep := 'person', sensitive := 'occupation', qids := {QUASI}"
+    roles = f"keep := 'person', sensitive := 'occupation', quasi := {QUASI}"
     adult.execute(f"CREATE TABLE released AS FROM {method}('few', {ASKED}, {roles})")
     query = (
         "SELECT claimed, certain FROM attack_minimality('few', 'released', "
@@ -390,7 +390,7 @@ def test_by_size_the_release_is_the_first_plain_one_that_satisfies_l(adult, meth
         "(SELECT *, row_number() OVER () AS n FROM people LIMIT 400) AS a JOIN (SELECT occupation, "
         f"row_number() OVER (ORDER BY hash(person, {seed})) AS n FROM people LIMIT 400) AS b USING (n)"
     )
-    roles = f"keep := 'person', sensitive := 'occupation', qids := {QUASI}, key := 'env:ANON_KEY'"
+    roles = f"keep := 'person', sensitive := 'occupation', quasi := {QUASI}, key := 'env:ANON_KEY'"
     call = f"FROM {method}('others', k := 4, l := 3, transparent := true, {roles}"
     made = adult.execute(f"{call}, transparent_by := 'size') ORDER BY ALL").fetchall()
     for size in sizes(4, 400):
@@ -398,7 +398,7 @@ def test_by_size_the_release_is_the_first_plain_one_that_satisfies_l(adult, meth
             f"CREATE OR REPLACE TABLE plain AS FROM {method}('others', k := {size}, {roles})"
         )
         worst = adult.execute(
-            f"SELECT l_diversity('others', 'plain', qids := {QUASI}, sensitive := 'occupation')"
+            f"SELECT l_diversity('others', 'plain', quasi := {QUASI}, sensitive := 'occupation')"
         ).fetchone()[0]
         if worst >= 3:
             break

@@ -105,7 +105,7 @@ def labels(con, call, quasi, seed):
     used = NUMBERS if method == "canon" else QUASI
     left_out = [name for name in QUASI if name not in used]
     found = con.execute(
-        f"SELECT rid, {', '.join(used)} FROM {method}('t', {options}, qids := {used!r}, "
+        f"SELECT rid, {', '.join(used)} FROM {method}('t', {options}, quasi := {used!r}, "
         f"drop := {left_out!r}, sensitive := ['ill'], keep := ['income', 'rid'])"
     ).fetchall()
     of_row = {rid: q[: len(used)] for q, (_, _, rid) in zip(quasi, rest, strict=True)}
@@ -150,7 +150,7 @@ def test_nor_in_parts(con, method, tmp_path, monkeypatch):
         con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
         insert(con, "t", rows)
         into = f"parts_{seed}"
-        call = {"method": method, "k": 4, "region_rows": 100, "qids": QUASI, "sensitive": "ill"}
+        call = {"method": method, "k": 4, "region_rows": 100, "quasi": QUASI, "sensitive": "ill"}
         found = anon_sql.release(con, "t", into=into, keep=["income", "rid"], **call)
         assert found.regions > 3
         of_row = {rid: q for q, (_, _, rid) in zip(quasi, rest, strict=True)}

@@ -62,19 +62,19 @@ IN_SQL = {
         'Table Function with name raydn does not exist!\nDid you mean "rayden"?',
     ),
     "undeclared": (
-        "FROM anonymize('kunden', k := 5, qids := ['Alter', 'Größe'], keep := ['Straße', 'Gruppe'])",
+        "FROM anonymize('kunden', k := 5, quasi := ['Alter', 'Größe'], keep := ['Straße', 'Gruppe'])",
         "anonymize: every column needs a role, got none for Betrag; ",
     ),
     "column": (
-        "FROM anonymize('kunden', k := 5, qids := ['Altr'], keep := ['*'])",
-        "anonymize: qids must name columns of the table, got 'Altr'; did you mean Alter? (",
+        "FROM anonymize('kunden', k := 5, quasi := ['Altr'], keep := ['*'])",
+        "anonymize: quasi must name columns of the table, got 'Altr'; did you mean Alter? (",
     ),
     "k": (
-        "FROM anonymize('kunden', k := 300, qids := ['Alter'], keep := ['*'])",
+        "FROM anonymize('kunden', k := 300, quasi := ['Alter'], keep := ['*'])",
         "anonymize: k must be at most the number of rows, 240, got k := 300",
     ),
     "value": (
-        "FROM anonymize('kunden', k := 'zehn', qids := ['Alter'], keep := ['*'])",
+        "FROM anonymize('kunden', k := 'zehn', quasi := ['Alter'], keep := ['*'])",
         "anonymize: k must be a whole number",
     ),
 }
@@ -127,7 +127,7 @@ def test_each_mistake_in_sql_is_one_sentence_and_numbers_are_numbers(windows):
     types = windows.query("SELECT DISTINCT typeof(Größe), typeof(Betrag) FROM kunden")
     assert "│ DOUBLE" in types
     shown = windows.query(
-        "SELECT DISTINCT Größe FROM anonymize('kunden', k := 10, qids := ['Größe'], keep := ['*'])\n"
+        "SELECT DISTINCT Größe FROM anonymize('kunden', k := 10, quasi := ['Größe'], keep := ['*'])\n"
         "ORDER BY 1 LIMIT 1"
     )
     assert "[150.0, " in shown

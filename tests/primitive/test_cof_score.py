@@ -20,7 +20,7 @@ def classed(con, values, classes):
 def test_a_row_far_from_its_class_is_the_outlier(con):
     classed(con, [0, 1, 2, 3, 4, 5, 6, 7, 8, 60], ["a"] * 10)
     found = con.execute(
-        "SELECT x, cof, outlier FROM cof_score('t', k := 3, qids := ['x'])"
+        "SELECT x, cof, outlier FROM cof_score('t', k := 3, quasi := ['x'])"
     ).fetchall()
     assert [x for x, _, outlier in found if outlier] == [60]
     assert max(found, key=lambda row: row[1])[0] == 60
@@ -38,7 +38,7 @@ def test_scores_by_hand(con, variant):
     }[variant]
     wanted = [2 * cost[r] / (sum(cost) - cost[r]) for r in range(3)]
     found = con.execute(
-        f"SELECT cof FROM cof_score('t', k := 2, qids := ['x'], variant := '{variant}') ORDER BY x"
+        f"SELECT cof FROM cof_score('t', k := 2, quasi := ['x'], variant := '{variant}') ORDER BY x"
     ).fetchall()
     assert [score for (score,) in found] == pytest.approx(wanted)
 
@@ -51,7 +51,7 @@ def test_pyod_finds_the_same_in_sql(con):
     model = COF(n_neighbors=8, method="fast")
     model.fit(values[:, None])
     found = con.execute(
-        "SELECT x, cof FROM cof_score('t', k := 8, qids := ['x'], variant := 'pyod')"
+        "SELECT x, cof FROM cof_score('t', k := 8, quasi := ['x'], variant := 'pyod')"
     )
     score = dict(found.fetchall())
     assert [score[x] for x in values] == pytest.approx(model.decision_scores_, rel=1e-5)
@@ -59,22 +59,24 @@ def test_pyod_finds_the_same_in_sql(con):
 
 def test_rows_without_a_class_have_no_score(con):
     classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
-    found = con.execute("SELECT cof, outlier FROM cof_score('t', k := 2, qids := ['x']) ORDER BY x")
+    found = con.execute(
+        "SELECT cof, outlier FROM cof_score('t', k := 2, quasi := ['x']) ORDER BY x"
+    )
     assert found.fetchall()[3:] == [(1.0, False), (None, None)]
 
 
 def test_columns_that_must_and_must_not_be_there(con):
     con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i % 2 AS cof FROM range(30) r(i)")
-    assert fails(con, "FROM cof_score('t', qids := ['a'])") == (
+    assert fails(con, "FROM cof_score('t', quasi := ['a'])") == (
         "cof_score: the table must not have a column cof, got cof; rename it"
     )
     con.execute("ALTER TABLE t RENAME cof TO class")
-    assert fails(con, "FROM cof_score('t', qids := ['a'])") == (
+    assert fails(con, "FROM cof_score('t', quasi := ['a'])") == (
         "cof_score: classes must name a column of the table, got 'class_id'; "
         "did you mean class? (a, class)"
     )
     assert (
-        len(con.execute("FROM cof_score('t', qids := ['a'], classes := 'CLASS')").fetchall()) == 30
+        len(con.execute("FROM cof_score('t', quasi := ['a'], classes := 'CLASS')").fetchall()) == 30
     )
 
 
@@ -90,7 +92,7 @@ def test_a_threshold_is_compared_with_each_factor(con, variant):
     )
     def holds(rows, k, drawn):
         classed(con, [x for x, _ in rows], [place for _, place in rows])
-        call = f"cof_score('t', k := {k}, qids := ['x'], variant := '{variant}'"
+        call = f"cof_score('t', k := {k}, quasi := ['x'], variant := '{variant}'"
         factors = [f for (f,) in con.execute(f"SELECT cof FROM {call})").fetchall()]
         finite = sorted(f for f in factors if math.isfinite(f))
         for threshold in (0, 1, drawn, *finite[-1:]):
@@ -105,7 +107,7 @@ def test_a_threshold_is_compared_with_each_factor(con, variant):
 
 def test_no_threshold_is_the_rule_of_alpha(con):
     classed(con, [0, 1, 2, 3, 4, 5, 6, 7, 8, 60], ["a"] * 10)
-    call = "FROM cof_score('t', k := 3, qids := ['x'], alpha := 0.5{}) ORDER BY x"
+    call = "FROM cof_score('t', k := 3, quasi := ['x'], alpha := 0.5{}) ORDER BY x"
     plain = con.execute(call.format("")).fetchall()
     assert con.execute(call.format(", threshold := NULL")).fetchall() == plain
     assert fails(con, call.format(", threshold := -0.1")) == (
@@ -115,5 +117,7 @@ def test_no_threshold_is_the_rule_of_alpha(con):
 
 def test_rows_without_a_class_are_no_outliers(con):
     classed(con, [0, 1, 2, 3, 50], ["a", "a", "a", "b", None])
-    found = con.execute("SELECT outlier FROM cof_score('t', k := 2, qids := ['x'], threshold := 0)")
+    found = con.execute(
+        "SELECT outlier FROM cof_score('t', k := 2, quasi := ['x'], threshold := 0)"
+    )
     assert sorted(map(str, found.fetchall())) == ["(None,)"] + 4 * ["(True,)"]

@@ -30,21 +30,21 @@ def test_what_is_given_is_what_is_said(people):
 def test_suppressed_rows_are_counted(con):
     con.execute("CREATE TABLE t AS SELECT i % 5 AS a FROM range(100) AS r(i) UNION ALL SELECT 50")
     said = con.sql(
-        "FROM dop_stats('t', qids := ['a'], eps := 0.03, noise := 'suppress', suppressed := 'drop')"
+        "FROM dop_stats('t', quasi := ['a'], eps := 0.03, noise := 'suppress', suppressed := 'drop')"
     )
     assert said.select("noise, suppressed, suppression_rate").fetchall() == [(1, 1, 1 / 101)]
 
 
 def test_persons_count(con):
     con.execute("CREATE TABLE t AS SELECT i // 10 AS a, i // 4 AS p FROM range(200) AS r(i)")
-    of = "('t', k := 5, qids := ['a'], entity := 'p', loss := 'ncp')"
+    of = "('t', k := 5, quasi := ['a'], entity := 'p', loss := 'ncp')"
     classes = con.execute(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
     assert classes == con.execute(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0] <= 10
 
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER)")
-    assert con.execute("FROM dop_stats('t', qids := ['a'])").fetchall() == [
+    assert con.execute("FROM dop_stats('t', quasi := ['a'])").fetchall() == [
         (None, None, 0, 0, 0, 0, 0, 0.0, 0)
     ]
 
@@ -54,6 +54,6 @@ def test_classes_are_those_of_the_release_where_noise_makes_one_illegal(con):
         "CREATE TABLE t AS SELECT i AS a, i // 20 * 7 % 5 AS s FROM range(200) AS r(i) "
         "UNION ALL SELECT 1000 + 100 * i, 0 FROM range(2) AS r(i)"
     )  # no two classes print alike; the one that the last two rows join is too far from the table
-    of = "('t', qids := ['a'], sensitive := ['s'], t := 0.15, eps := 0.01, noise := 'suppress')"
+    of = "('t', quasi := ['a'], sensitive := ['s'], t := 0.15, eps := 0.01, noise := 'suppress')"
     classes = con.execute(f"SELECT classes FROM dop_stats{of}").fetchall()[0][0]
     assert classes == con.execute(f"SELECT count(DISTINCT a) FROM dop{of}").fetchall()[0][0]

@@ -6,8 +6,8 @@ from tests.sentence import fails
 
 STEPS = """
 WITH parts AS (FROM vp_partition('people', k := 6)),
-scored AS (FROM cof_score('parts', k := 6, qids := ['age', 'city', 'sex', 'born'])),
-FROM generalize('scored', k := 6, qids := ['age', 'city', 'sex', 'born'],
+scored AS (FROM cof_score('parts', k := 6, quasi := ['age', 'city', 'sex', 'born'])),
+FROM generalize('scored', k := 6, quasi := ['age', 'city', 'sex', 'born'],
     identifiers := ['person_id'], sensitive := 'illness', keep := ['score'])
 """.replace("])),\nFROM", "]))\nFROM")
 
@@ -23,8 +23,8 @@ def test_the_steps_compose_through_ctes(people):
 def test_the_tree_alone_equals_rayden_without_outliers(people):
     by_steps = (
         "WITH parts AS (SELECT * EXCLUDE (person_id) FROM people), "
-        "classed AS (FROM vp_partition('parts', k := 6, qids := ['age', 'city', 'sex', 'born'])) "
-        "FROM generalize('classed', k := 6, qids := ['age', 'city', 'sex', 'born'], keep := ['*'])"
+        "classed AS (FROM vp_partition('parts', k := 6, quasi := ['age', 'city', 'sex', 'born'])) "
+        "FROM generalize('classed', k := 6, quasi := ['age', 'city', 'sex', 'born'], keep := ['*'])"
     )
     whole = "FROM rayden('people', k := 6, alpha := 1000)"
     assert Counter(people.execute(by_steps).fetchall()) == Counter(people.execute(whole).fetchall())
@@ -41,7 +41,7 @@ def test_labels_by_hand(con):
         """
     )
     call = (
-        "FROM generalize('t', k := 2, qids := ['age', 'c', 'd'], keep := ['kept']{}) ORDER BY kept"
+        "FROM generalize('t', k := 2, quasi := ['age', 'c', 'd'], keep := ['kept']{}) ORDER BY kept"
     )
     assert con.execute(call.format("")).fetchall() == [
         ("[31, 35]", "{x, y}", "2000-01-01", "p"),
@@ -59,7 +59,7 @@ def test_labels_by_hand(con):
 
 def test_rows_without_a_class_are_suppressed_together_or_join(con):
     table = "CREATE OR REPLACE TABLE t AS SELECT i AS n, i % 2 AS kept, if(i < {}, NULL, i // 10) AS class_id FROM range(40) r(i)"
-    call = "SELECT n, count(*) FROM generalize('t', k := 4, qids := ['n'], keep := ['*']{}) GROUP BY n ORDER BY n"
+    call = "SELECT n, count(*) FROM generalize('t', k := 4, quasi := ['n'], keep := ['*']{}) GROUP BY n ORDER BY n"
     con.execute(table.format(10))
     assert con.execute(call.format("")).fetchall()[0] == ("*", 10)
     assert ("*", 10) not in con.execute(call.format(", suppressed := 'drop'")).fetchall()
@@ -76,11 +76,11 @@ def test_a_class_column_of_any_type_and_name(con):
         "CREATE TABLE t AS SELECT i % 7 AS n, 'class ' || (i // 10) AS \"My Class\" FROM range(40) r(i)"
     )
     found = con.sql(
-        "FROM generalize('t', k := 5, qids := ['n'], keep := ['*'], classes := 'my class')"
+        "FROM generalize('t', k := 5, quasi := ['n'], keep := ['*'], classes := 'my class')"
     )
     assert found.columns == ["n"]
     assert len(found.fetchall()) == 40
-    assert fails(con, "FROM generalize('t', k := 5, qids := ['n'], keep := ['*'])") == (
+    assert fails(con, "FROM generalize('t', k := 5, quasi := ['n'], keep := ['*'])") == (
         "generalize: classes must name a column of the table, got 'class_id'; "
         "did you mean My Class? (n, My Class)"
     )
@@ -96,7 +96,7 @@ def test_a_suppressed_class_and_a_class_of_nulls_stay_apart(con):
     for form in ("label", "typed"):
         for suppressed, rows in (("keep", 12), ("drop", 9)):
             found = con.execute(
-                "FROM generalize('t', k := 3, qids := ['age', 'city'], keep := ['*'], "
+                "FROM generalize('t', k := 3, quasi := ['age', 'city'], keep := ['*'], "
                 f"format := '{form}', suppressed := '{suppressed}')"
             ).fetchall()
             assert len(found) == rows
@@ -107,21 +107,21 @@ def test_columns_that_are_dropped_have_no_role(con):
         "CREATE TABLE t AS SELECT i % 7 AS n, i // 10 AS class_id, 1.5 AS cof FROM range(40) r(i)"
     )
     for arguments in (
-        "qids := ['n', 'class_id']",
-        "qids := ['n', 'cof']",
-        "qids := ['n'], keep := ['cof']",
+        "quasi := ['n', 'class_id']",
+        "quasi := ['n', 'cof']",
+        "quasi := ['n'], keep := ['cof']",
     ):
         said = fails(con, f"FROM generalize('t', k := 5, {arguments})")
         assert said.startswith("generalize: columns of classes and scores are dropped, got c")
     assert fails(
-        con, "FROM generalize('t', k := 5, qids := ['n'], keep := ['*'], classes := NULL)"
+        con, "FROM generalize('t', k := 5, quasi := ['n'], keep := ['*'], classes := NULL)"
     ) == ("generalize: classes must name a column of the table, got NULL")
     con.execute("CREATE TABLE u AS SELECT i % 7 AS n, [i // 10] AS class_id FROM range(40) r(i)")
-    assert fails(con, "FROM generalize('u', k := 5, qids := ['n'], keep := ['*'])") == (
+    assert fails(con, "FROM generalize('u', k := 5, quasi := ['n'], keep := ['*'])") == (
         "generalize: classes must be numbers or text, got a column of type BIGINT[]"
     )
     assert fails(
-        con, "FROM generalize('t', k := 5, qids := ['n'], keep := ['*'], classes := 1)"
+        con, "FROM generalize('t', k := 5, quasi := ['n'], keep := ['*'], classes := 1)"
     ).startswith("generalize: classes must name a column of the table, got '1'")
 
 
@@ -132,6 +132,6 @@ def test_a_range_and_null_alone_are_two_labels(con):
         "FROM range(15) r(i)"
     )
     shown = con.execute(
-        "SELECT n, count(*) FROM generalize('t', k := 5, qids := ['n'], keep := ['*']) GROUP BY n"
+        "SELECT n, count(*) FROM generalize('t', k := 5, quasi := ['n'], keep := ['*']) GROUP BY n"
     )
     assert sorted(shown.fetchall(), key=str) == [("[-129, 0]", 10), (None, 5)]

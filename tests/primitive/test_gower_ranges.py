@@ -76,17 +76,17 @@ def test_declared_columns_and_an_empty_table(con):
     [
         (
             "gower_ranges('t', ['agee'])",
-            "qids must name columns of the table, got 'agee'; did you mean age? (age, odd)",
+            "quasi must name columns of the table, got 'agee'; did you mean age? (age, odd)",
         ),
         (
             "gower_ranges('t')",
-            "at least one quasi-identifier is needed, got none; pass qids := ['age', …] "
+            "at least one quasi-identifier is needed, got none; pass quasi := ['age', …] "
             "or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
         ),
         (
             "gower_ranges('t', ['odd'])",
             "a quasi-identifier must be a number, a date, a time or text, "
-            "got odd of type INTEGER[]; leave it out of qids or cast it",
+            "got odd of type INTEGER[]; leave it out of quasi or cast it",
         ),
         (
             "gower_ranges('u', ['n'])",

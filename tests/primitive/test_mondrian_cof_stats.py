@@ -24,7 +24,7 @@ def test_numbers_add_up(people, k):
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER)")
-    assert con.execute("FROM mondrian_cof_stats('t', qids := ['a'])").fetchall() == [
+    assert con.execute("FROM mondrian_cof_stats('t', quasi := ['a'])").fetchall() == [
         (0, 0, 0, 0, 0, None, 0.0, 0)
     ]
 
@@ -33,12 +33,12 @@ def test_an_empty_table(con):
 def test_a_threshold_detects_the_rows_above_it(con, threshold):
     """As counted by the steps in SQL, without ties; alpha has no effect."""
     con.execute("CREATE TABLE t AS SELECT sin(i) AS x, sin(i * i) AS y FROM range(300) AS r(i)")
-    con.execute("CREATE TABLE parts AS FROM mondrian_partition('t', k := 5, qids := ['x', 'y'])")
+    con.execute("CREATE TABLE parts AS FROM mondrian_partition('t', k := 5, quasi := ['x', 'y'])")
     above = con.execute(
-        f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, qids := ['x', 'y'])"
+        f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, quasi := ['x', 'y'])"
     ).fetchall()[0][0]
     for alpha in (0, 2):
-        call = f"k := 5, qids := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
+        call = f"k := 5, quasi := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
         found = con.execute(
             f"SELECT detected, suppressed FROM mondrian_cof_stats('t', {call})"
         ).fetchall()

@@ -20,7 +20,7 @@ def test_the_sources_columns_and_the_classes_of_the_release(people, partitioning
     assert min(sizes) >= 7
     if partitioning == "relaxed":
         assert max(sizes) <= 13
-    roles = "qids := ['age', 'city', 'sex', 'born'], identifiers := ['person_id'], "
+    roles = "quasi := ['age', 'city', 'sex', 'born'], identifiers := ['person_id'], "
     labelled = f"generalize('p', k := 7, {roles} sensitive := ['illness'], keep := ['score'])"
     both = [
         sorted(people.execute(f"SELECT {QUASI}, score, illness FROM {release}").fetchall(), key=str)
@@ -31,11 +31,11 @@ def test_the_sources_columns_and_the_classes_of_the_release(people, partitioning
 
 def test_a_column_called_class_id_is_refused(con):
     con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i AS class_id FROM range(30) r(i)")
-    assert fails(con, "FROM mondrian_partition('t', qids := ['a'])") == (
+    assert fails(con, "FROM mondrian_partition('t', quasi := ['a'])") == (
         "mondrian_partition: the table must not have a column class_id, got class_id; rename it"
     )
 
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER, b VARCHAR)")
-    assert con.execute("FROM mondrian_partition('t', qids := ['a'])").fetchall() == []
+    assert con.execute("FROM mondrian_partition('t', quasi := ['a'])").fetchall() == []

@@ -28,7 +28,7 @@ def test_recovery_on_adult(adult):
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER)")
-    assert con.execute("FROM rayden_stats('t', qids := ['a'])").fetchall() == [
+    assert con.execute("FROM rayden_stats('t', quasi := ['a'])").fetchall() == [
         (0, 0, 0, 0, 0, None, 0.0, 0)
     ]
 
@@ -37,12 +37,12 @@ def test_an_empty_table(con):
 def test_a_threshold_detects_the_rows_above_it(con, threshold):
     """As counted by the steps in SQL, without ties; alpha has no effect."""
     con.execute("CREATE TABLE t AS SELECT sin(i) AS x, sin(i * i) AS y FROM range(300) AS r(i)")
-    con.execute("CREATE TABLE parts AS FROM vp_partition('t', k := 5, qids := ['x', 'y'])")
+    con.execute("CREATE TABLE parts AS FROM vp_partition('t', k := 5, quasi := ['x', 'y'])")
     above = con.execute(
-        f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, qids := ['x', 'y'])"
+        f"SELECT count_if(cof > {threshold}) FROM cof_score('parts', k := 5, quasi := ['x', 'y'])"
     ).fetchall()[0][0]
     for alpha in (0, 2):
-        call = f"k := 5, qids := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
+        call = f"k := 5, quasi := ['x', 'y'], threshold := {threshold}, alpha := {alpha}"
         found = con.execute(
             f"SELECT detected, suppressed FROM rayden_stats('t', {call})"
         ).fetchall()
@@ -54,7 +54,7 @@ def test_weights_of_the_columns(con, method):
     con.execute("CREATE TABLE t AS SELECT sin(i) AS x, sin(i * i) AS y FROM range(300) AS r(i)")
     released = []
     for weights in ("NULL", "MAP {'x': 20}"):
-        call = f"'t', k := 5, qids := ['x', 'y'], weights := {weights}"
+        call = f"'t', k := 5, quasi := ['x', 'y'], weights := {weights}"
         ((*_, classes),) = con.execute(f"FROM {method}_stats({call})").fetchall()
         labels = con.execute(f"SELECT DISTINCT x, y FROM {method}({call}) ORDER BY ALL").fetchall()
         assert len(labels) == classes

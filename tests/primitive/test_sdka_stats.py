@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("sklearn", reason="needs the extra ml")
 
-CALL = "k := 5, qids := ['a', 'w'], sensitive := 's', generator := 'bootstrap'"
+CALL = "k := 5, quasi := ['a', 'w'], sensitive := 's', generator := 'bootstrap'"
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_losses_are_those_of_the_labels(table):
     row = stats(table, more)
     assert row["synthetic_rows"] == 0
     assert row["added"] == []
-    (measured,) = table.execute("SELECT gcp('t', 'r', qids := ['a', 'w'])").fetchall()[0]
+    (measured,) = table.execute("SELECT gcp('t', 'r', quasi := ['a', 'w'])").fetchall()[0]
     assert row["gcp"] == pytest.approx(measured, rel=1e-12)
     iloss = 0.0
     for a, w in table.execute("SELECT a, w FROM r").fetchall():

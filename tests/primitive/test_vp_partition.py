@@ -41,7 +41,7 @@ def test_equal_rows_may_part_only_among_themselves(con):
         insert(con, "t", order)
         classes: dict[int, list] = {}
         for n, c, s, class_id in con.execute(
-            "FROM vp_partition('t', k := 6, qids := ['n', 'c'])"
+            "FROM vp_partition('t', k := 6, quasi := ['n', 'c'])"
         ).fetchall():
             classes.setdefault(class_id, []).append((n, c, s))
         found.append(Counter(tuple(sorted(members)) for members in classes.values()))
@@ -50,14 +50,14 @@ def test_equal_rows_may_part_only_among_themselves(con):
 
 def test_a_column_called_class_id_is_refused(con):
     con.execute("CREATE TABLE t AS SELECT i % 3 AS a, i AS CLASS_ID FROM range(30) r(i)")
-    assert fails(con, "FROM vp_partition('t', qids := ['a'])") == (
+    assert fails(con, "FROM vp_partition('t', quasi := ['a'])") == (
         "vp_partition: the table must not have a column class_id, got CLASS_ID; rename it"
     )
-    assert fails(con, "FROM cof_score('t', qids := ['b'])") == (
-        "cof_score: qids must name columns of the table, got 'b'; choose from a, CLASS_ID"
+    assert fails(con, "FROM cof_score('t', quasi := ['b'])") == (
+        "cof_score: quasi must name columns of the table, got 'b'; choose from a, CLASS_ID"
     )
 
 
 def test_an_empty_table(con):
     con.execute("CREATE TABLE t (a INTEGER, b VARCHAR)")
-    assert con.execute("FROM vp_partition('t', qids := ['a'])").fetchall() == []
+    assert con.execute("FROM vp_partition('t', quasi := ['a'])").fetchall() == []

@@ -7,7 +7,7 @@ import pytest
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.privacy import VALUE_MODELS
 
-ROLES = "qids := ['age', 'city', 'sex', 'born']"
+ROLES = "quasi := ['age', 'city', 'sex', 'born']"
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def test_beta_and_delta_are_stated_and_an_infinite_one_is_unknown(release):
 def test_roles_come_from_comments_and_from_the_call(release):
     release.execute("CREATE VIEW bare AS FROM people")
     declared = {
-        "qids": ["age", "city", "sex", "born"],
+        "quasi": ["age", "city", "sex", "born"],
         "sensitive": ["illness"],
         "identifiers": ["person_id"],
         "keep": ["score"],

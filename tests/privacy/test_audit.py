@@ -100,14 +100,14 @@ def clusters(con):
 @pytest.mark.parametrize("more", ["", ", format := 'typed'", ", suppressed := 'drop'"])
 def test_a_clean_release_with_hierarchies(con, method, more):
     clusters(con)
-    given = "qids := ['age', 'city', 'size'], sensitive := ['rent'], hierarchy := 'tree'"
+    given = "quasi := ['age', 'city', 'size'], sensitive := ['rent'], hierarchy := 'tree'"
     effort = ", effort := 'fast'" if method == "anonymize" else ""
     call = f"FROM {method}('homes', k := 7, {given}{more}{effort})"
     if method == "rayden" and "drop" in more:  # classes of 37 rows are * in every column
         assert "may leave out no row, got 37 that are *" in fails(con, call)
         return
     con.execute(f"CREATE TABLE r AS {call}")
-    given = {"qids": ["age", "city", "size"], "sensitive": ["rent"], "hierarchy": "'tree'"}
+    given = {"quasi": ["age", "city", "size"], "sensitive": ["rent"], "hierarchy": "'tree'"}
     found = audit(con, "r", "homes", 7, **given, **dropping(more))
     assert not [name for name, row in found.items() if row[2] is False]
     assert untold(found) <= {"rows", "l", "t", "identifiers", "unique range ends"}
@@ -120,11 +120,11 @@ def test_rows_left_out(con, lost):
     they were suppressed, and they are no class. k_anonymity counts them as one."""
     con.execute("CREATE TABLE t AS SELECT i % 4 AS a, i // 2 AS s FROM range(40) AS made(i)")
     con.execute(f"CREATE TABLE r AS SELECT a::VARCHAR AS a, s FROM t WHERE s >= {lost // 2}")
-    given = {"qids": ["a"], "keep": ["s"]}
+    given = {"quasi": ["a"], "keep": ["s"]}
     few = {"k": lost, "suppressed rows": lost} if lost < 7 else {}
     assert failed(con, "r", "t", 7, **given) == {"rows": 40 - lost, **few}
     least = min(lost, 8)
-    assert con.execute("SELECT k_anonymity('t', 'r', qids := ['a'])").fetchall() == [(least,)]
+    assert con.execute("SELECT k_anonymity('t', 'r', quasi := ['a'])").fetchall() == [(least,)]
     found = audit(con, "r", "t", 7, **given, suppressed="'drop'")
     assert found["rows"] == (40, 40 - lost, None, f"{lost} left out")
     assert found["k"][:3] == (7, 8, True)
@@ -155,8 +155,8 @@ def test_a_release_that_was_written_to_a_file(wide, tmp_path, monkeypatch):
 
 @pytest.mark.oldest
 def test_l_and_t_of_a_kind(wards, shape):
-    given = {"qids": ["a"], "sensitive": ["s", "n", "w"], "hierarchy": "'tree'"}
-    raw = "SELECT {}('raw', '" + shape + "', ['s', 'n', 'w'], qids := ['a']{})"
+    given = {"quasi": ["a"], "sensitive": ["s", "n", "w"], "hierarchy": "'tree'"}
+    raw = "SELECT {}('raw', '" + shape + "', ['s', 'n', 'w'], quasi := ['a']{})"
     for kind in ("distinct", "entropy", "recursive"):
         least = wards.execute(raw.format("l_diversity", f", kind := '{kind}', c := 2")).fetchall()[
             0
@@ -171,10 +171,10 @@ def test_l_and_t_of_a_kind(wards, shape):
 def test_ends_that_one_row_holds(con):
     con.execute("CREATE TABLE t AS FROM (VALUES (1, 1), (1, 2), (2, 3), (9, 4)) AS made(a, s)")
     con.execute("CREATE TABLE r AS SELECT '[1, 9]' AS a, s FROM t")
-    found = audit(con, "r", "t", 4, qids=["a"], keep=["s"])
+    found = audit(con, "r", "t", 4, quasi=["a"], keep=["s"])
     assert found["unique range ends"] == (0, 1, None, "a: [1, 9]")
     con.execute("UPDATE t SET a = 9 WHERE a = 2")
-    assert audit(con, "r", "t", 4, qids=["a"], keep=["s"])["unique range ends"] == (
+    assert audit(con, "r", "t", 4, quasi=["a"], keep=["s"])["unique range ends"] == (
         0,
         0,
         True,
@@ -211,9 +211,9 @@ def test_names_that_the_macros_could_meet(con):
     con.execute(
         f"CREATE TABLE raw AS SELECT {columns}, i % 5 AS sensitive FROM range(60) AS made(i)"
     )
-    given = f"qids := {names[:8]}, sensitive := {['sensitive', *names[8:]]}"
+    given = f"quasi := {names[:8]}, sensitive := {['sensitive', *names[8:]]}"
     con.execute(f"CREATE TABLE released AS FROM mondrian('raw', k := 4, {given})")
-    found = audit(con, "released", "raw", 4, qids=names[:8], sensitive=["sensitive", *names[8:]])
+    found = audit(con, "released", "raw", 4, quasi=names[:8], sensitive=["sensitive", *names[8:]])
     assert not [name for name, row in found.items() if row[2] is False]
     assert found["matching"][:3] == (0, 0, True)
 
@@ -237,15 +237,15 @@ def test_types(con, made, format):
     con.execute(
         "CREATE MACRO uuid_of(x) AS ('00000000-0000-0000-0000-0000000000' || (10 + x % 4))::UUID"
     )
-    qids = [f"v{at}" for at in range(len(made))]
-    columns = ", ".join(f"{text} AS {name}" for name, text in zip(qids, made, strict=True))
+    quasi = [f"v{at}" for at in range(len(made))]
+    columns = ", ".join(f"{text} AS {name}" for name, text in zip(quasi, made, strict=True))
     con.execute(
         f"CREATE TABLE t AS SELECT {columns}, [i, i + 1] AS s FROM range(60) AS made(i0), (SELECT i0::INTEGER AS i)"
     )
     con.execute(
-        f"CREATE TABLE r AS FROM mondrian('t', k := 4, qids := {qids}, keep := ['s'], format := '{format}')"
+        f"CREATE TABLE r AS FROM mondrian('t', k := 4, quasi := {quasi}, keep := ['s'], format := '{format}')"
     )
-    found = audit(con, "r", "t", 4, qids=qids, keep=["s"])
+    found = audit(con, "r", "t", 4, quasi=quasi, keep=["s"])
     assert not [name for name, row in found.items() if row[2] is False]
     assert found["matching"][:3] == (0, 0, True)
 
@@ -257,14 +257,14 @@ def test_nothing_at_all(wide):
     assert (found["k"][1], found["l"][1], found["t"][1]) == (None, None, None)
     assert failed(wide, "none") == {"rows": 0}
     assert failed(wide, "none", suppressed="'drop'") == {}
-    assert failed(wide, "none", "empty", qids=["age"]) == {}
+    assert failed(wide, "none", "empty", quasi=["age"]) == {}
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (
-            "'bare', 'bare_r', l := 2, qids := ['sex']",
+            "'bare', 'bare_r', l := 2, quasi := ['sex']",
             "l needs a sensitive column, got none; pass sensitive := ['illness', …]",
         ),
         (
@@ -290,7 +290,7 @@ def test_nothing_at_all(wide):
             "the release must have every quasi-identifier, got none called born; choose from age, city, sex, illness",
         ),
         (
-            "'r', 'people', qids := ['age']",
+            "'r', 'people', quasi := ['age']",
             "the raw table must come first and its release second, got age as VARCHAR in the first and as BIGINT in the second; swap them, or read a file of labels as text",
         ),
         (
@@ -308,8 +308,8 @@ def test_what_it_refuses(wide, call, said):
 
 def test_swapped_text(con):
     con.execute("CREATE TABLE t AS SELECT 'x' || i % 8 AS v FROM range(40) AS made(i)")
-    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 12, qids := ['v'], keep := ['*'])")
-    assert fails(con, "FROM audit('r', 't', qids := ['v'])") == (
+    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 12, quasi := ['v'], keep := ['*'])")
+    assert fails(con, "FROM audit('r', 't', quasi := ['v'])") == (
         "audit: the raw table must come first and its release second, got labels of v in the first "
         "only; swap them"
     )
@@ -336,7 +336,7 @@ def filled(con, kind, values):
 
 
 def failures(con, more=""):
-    call = f"audit('t', 'r', k := 2, qids := 'n', keep := 's'{more})"
+    call = f"audit('t', 'r', k := 2, quasi := 'n', keep := 's'{more})"
     return con.execute(f"SELECT property FROM {call} WHERE NOT passed").fetchall()
 
 
@@ -345,7 +345,7 @@ def failures(con, more=""):
 def test_a_true_release_of_the_ends_of_a_type_passes(con, kind, which, form):
     filled(con, kind, ENDS[kind, which])
     con.execute(
-        f"CREATE TABLE r AS FROM mondrian('t', k := 2, qids := 'n', keep := 's', format := '{form}')"
+        f"CREATE TABLE r AS FROM mondrian('t', k := 2, quasi := 'n', keep := 's', format := '{form}')"
     )
     assert failures(con) == []
 
@@ -360,11 +360,11 @@ def test_a_true_release_of_the_ends_of_a_type_by_a_hierarchy_passes(con, kind, w
     )
     given = "hierarchy := 'h'"
     con.execute(
-        f"CREATE TABLE r AS FROM mondrian('t', k := 2, qids := 'n', keep := 's', {given}, format := '{form}')"
+        f"CREATE TABLE r AS FROM mondrian('t', k := 2, quasi := 'n', keep := 's', {given}, format := '{form}')"
     )
     assert con.execute("SELECT count(DISTINCT n) FROM r").fetchone() == (2,)
     assert failures(con, f", {given}") == []
-    assert con.execute(f"SELECT gcp('t', 'r', qids := 'n', {given})").fetchone() == (0.5,)
+    assert con.execute(f"SELECT gcp('t', 'r', quasi := 'n', {given})").fetchone() == (0.5,)
 
 
 @pytest.mark.parametrize("kind", MOST)
@@ -381,11 +381,11 @@ def test_values_whose_halves_are_alike_are_told_apart(con, kind):
     least = "0.00" if kind.endswith("2)") else "0"
     other = str(2**64 + 1) if kind == "UHUGEINT" else "-0.01" if kind.endswith("2)") else "-1"
     filled(con, kind, [least] * 3 + [other] * 3)
-    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 2, qids := 'n', keep := 's')")
+    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 2, quasi := 'n', keep := 's')")
     assert con.execute("SELECT count(DISTINCT n) FROM r").fetchone() == (2,)
     assert failures(con) == []
     con.execute("CREATE OR REPLACE TABLE r AS SELECT '*' AS s, * EXCLUDE s FROM t")
-    call = "audit('t', 'r', k := 2, qids := 's', keep := 'n')"
+    call = "audit('t', 'r', k := 2, quasi := 's', keep := 'n')"
     find = f"SELECT found FROM {call} WHERE property = 'kept values'"
     assert con.execute(find).fetchone() == (0,)
     con.execute(f"UPDATE r SET n = '{other}'")
@@ -399,6 +399,6 @@ def test_kept_values_whose_halves_are_alike_are_released_in_no_order_of_the_rows
     released = []
     for order in ("", " DESC"):
         con.execute(f"CREATE OR REPLACE TABLE t AS {made} ORDER BY i{order}")
-        found = con.execute("FROM mondrian('t', k := 20, qids := 'a', keep := 'kept')").fetchall()
+        found = con.execute("FROM mondrian('t', k := 20, quasi := 'a', keep := 'kept')").fetchall()
         released.append(found)
     assert released[0] == released[1]

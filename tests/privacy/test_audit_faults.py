@@ -79,7 +79,7 @@ def test_a_sensitive_value_swapped(con):
         "FROM range(1, 9) AS made(i)"
     )
     con.execute("CREATE TABLE r AS SELECT if(a < 5, '[1, 4]', '[15, 18]') AS a, s FROM t")
-    given = {"qids": ["a"], "sensitive": ["s"]}
+    given = {"quasi": ["a"], "sensitive": ["s"]}
     assert failed(con, "r", "t", 4, **given) == {}
     con.execute("UPDATE r SET s = if(rowid < 4, 'y', 'x') WHERE rowid IN (1, 4)")
     assert failed(con, "r", "t", 4, **given) == {"matching": 2}
@@ -143,9 +143,9 @@ def test_a_row_number_left_in(wide):
 
 def test_a_column_that_keeps_the_order(con):
     con.execute("CREATE TABLE t AS SELECT i AS a, i * 3 + i % 2 AS visit FROM range(40) AS made(i)")
-    con.execute("CREATE TABLE r AS FROM rayden('t', k := 5, qids := ['a'], keep := ['visit'])")
-    assert failed(con, "r", "t", qids=["a"]) == {"identifying columns": 1, "row numbers": 1}
-    assert failed(con, "r", "t", qids=["a"], keep=["visit"]) == {}
+    con.execute("CREATE TABLE r AS FROM rayden('t', k := 5, quasi := ['a'], keep := ['visit'])")
+    assert failed(con, "r", "t", quasi=["a"]) == {"identifying columns": 1, "row numbers": 1}
+    assert failed(con, "r", "t", quasi=["a"], keep=["visit"]) == {}
 
 
 def test_a_class_that_is_diverse_by_null_alone(wide):
@@ -169,7 +169,7 @@ def test_a_leftover_identifier(wide):
     found = audit(wide, "left_in")
     assert found["identifiers"] == (0, 1, False, "person_id")
     assert found["row numbers"][2] is False
-    assert audit(wide, raw="people", qids=["age", "city", "sex", "born"])["identifiers"][2] is True
+    assert audit(wide, raw="people", quasi=["age", "city", "sex", "born"])["identifiers"][2] is True
 
 
 def test_nobody_declared_the_columns(con):
@@ -177,10 +177,10 @@ def test_nobody_declared_the_columns(con):
         "CREATE TABLE t AS SELECT i AS a, 'mail' || i // 1.05 AS mail, i % 3 AS s FROM range(60) AS made(i)"
     )
     con.execute("CREATE TABLE r AS SELECT '[0, 59]' AS a, mail, s FROM t")
-    found = audit(con, "r", "t", qids=["a"])
+    found = audit(con, "r", "t", quasi=["a"])
     assert found["identifying columns"] == (0, 1, False, "mail")
     assert found["identifiers"][2] is None
-    assert audit(con, "r", "t", qids=["a"], keep=["mail"])["identifying columns"][2] is True
+    assert audit(con, "r", "t", quasi=["a"], keep=["mail"])["identifying columns"][2] is True
 
 
 FAULTY = [
@@ -201,7 +201,7 @@ def test_no_sensitive_value_is_in_an_error(con, rows, got):
     con.execute(
         f"CREATE TABLE tree AS FROM (VALUES ('s', {rows})) AS made(attribute, value, level, label)"
     )
-    call = "FROM audit('t', 'r', t := 0.5, qids := ['a'], sensitive := ['s'], hierarchy := 'tree')"
+    call = "FROM audit('t', 'r', t := 0.5, quasi := ['a'], sensitive := ['s'], hierarchy := 'tree')"
     said = fails(con, call)
     assert said.startswith("audit: ")
     assert got in said

@@ -17,7 +17,7 @@ def meaning(con, table, others=""):
 
 def test_a_kept_key_that_repeats_names_linked_audit(con):
     datasets.hospital(con, 300)
-    roles = "qids := ['visited', 'ward']"
+    roles = "quasi := ['visited', 'ward']"
     con.execute("CREATE TABLE visits AS SELECT * EXCLUDE (visit_id) FROM visit")
     con.execute(
         f"CREATE TABLE safe AS FROM anonymize('visits', k := 5, {roles}, keep := ['person_id', '*']);"
@@ -45,11 +45,11 @@ def test_a_column_of_few_values_or_of_one_row_each_is_no_such_key(con):
     ):
         con.execute(
             f"CREATE OR REPLACE VIEW visits_of AS SELECT age, {keep} FROM visits;"
-            f"CREATE OR REPLACE TABLE safe AS FROM anonymize('visits_of', k := 5, qids := 'age', "
+            f"CREATE OR REPLACE TABLE safe AS FROM anonymize('visits_of', k := 5, quasi := 'age', "
             f"keep := '{keep}')"
         )
         ((said,),) = con.execute(
-            "SELECT meaning FROM audit('visits_of', 'safe', unique_share := 1, qids := 'age', "
+            "SELECT meaning FROM audit('visits_of', 'safe', unique_share := 1, quasi := 'age', "
             f"keep := '{keep}') WHERE property = {NAME}"
         ).fetchall()
         assert ("linked_audit" in said) == hint, keep
@@ -64,14 +64,14 @@ def test_linked_audit_finds_what_the_hint_warns_of(con):
     ):
         con.execute(f"CREATE VIEW {table}s AS FROM {table}")
         con.execute(
-            f"CREATE TABLE alone.{table} AS FROM anonymize('{table}s', k := 5, qids := {columns}, "
+            f"CREATE TABLE alone.{table} AS FROM anonymize('{table}s', k := 5, quasi := {columns}, "
             f"keep := {[*keys, '*']})"
         )
     links = ["alone.visit.person_id -> alone.person.person_id"]
     risk = con.execute(
         "SELECT unique_persons FROM linked_risk('alone.person', links := $links, "
         "identifiers := 'person.person_id', keep := ['visit.visit_id', 'visit.days'], "
-        "qids := ['person.born', 'person.sex', 'person.postcode', 'visit.person_id', "
+        "quasi := ['person.born', 'person.sex', 'person.postcode', 'visit.person_id', "
         "'visit.visited', 'visit.ward']) WHERE knowledge = 'and all rows'",
         {"links": links},
     ).fetchall()

@@ -7,7 +7,7 @@ from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.k_anonymity import KAnonymity
 from tests.privacy.test_audit import PROPERTIES
 
-GIVEN = "qids := ['age'], sensitive := ['ill'], keep := ['note']"
+GIVEN = "quasi := ['age'], sensitive := ['ill'], keep := ['note']"
 HELD = {
     "rows": "The release has 12 rows, as many as the raw table.",
     "k": "Every class has at least 3 rows; the smallest has 4.",
@@ -71,7 +71,7 @@ def test_steps_are_advised_where_values_are_shown_as_they_are(con):
                 "FROM range(20) t(i)")  # fmt: skip
     con.execute("CREATE TABLE shown AS SELECT '[0, 19]' AS n, i::VARCHAR AS p, (i // 5)::VARCHAR AS q, "
                 "if(i = 3, '3', '[0, 19]') AS r, 'x' AS s FROM range(20) t(i)")  # fmt: skip
-    query = ("SELECT meaning, passed FROM audit('raw', '{}', qids := ['n', 'p', 'q', 'r', 's']) "
+    query = ("SELECT meaning, passed FROM audit('raw', '{}', quasi := ['n', 'p', 'q', 'r', 's']) "
              "WHERE property = 'unique range ends'")  # fmt: skip
     ((meaning, passed),) = con.execute(query.format("shown")).fetchall()
     ends = "ends of ranges are values that only one raw row has"
@@ -206,7 +206,7 @@ def test_without_rows_or_sensitive_column(release):
     assert found["k"] == found["l"] == (None, "The release has no rows.")
     release.execute("CREATE TABLE bare AS SELECT age, note FROM r")
     (meaning,) = release.execute(
-        "SELECT meaning FROM audit('t', 'bare', l := 1, qids := ['age']) WHERE property = 'l'"
+        "SELECT meaning FROM audit('t', 'bare', l := 1, quasi := ['age']) WHERE property = 'l'"
     ).fetchone()
     assert meaning == "No column is declared as sensitive."
 

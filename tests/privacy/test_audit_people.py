@@ -6,8 +6,8 @@ import pytest
 
 from tests.sentence import fails
 
-QIDS = ("sex", "born", "city")
-SAID = f"qids := {list(QIDS)}, sensitive := 'illness'"
+QUASI = ("sex", "born", "city")
+SAID = f"quasi := {list(QUASI)}, sensitive := 'illness'"
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def counted(con, name, table="stays"):
     nothing of this package is called."""
     own = dict(con.sql(f"SELECT note, {name} FROM {table}").fetchall())
     classes = defaultdict(set)
-    for *labels, note in con.sql(f"SELECT {', '.join(QIDS)}, note FROM r").fetchall():
+    for *labels, note in con.sql(f"SELECT {', '.join(QUASI)}, note FROM r").fetchall():
         classes[tuple(labels)].add(own[note])
     return min(map(len, classes.values()))
 

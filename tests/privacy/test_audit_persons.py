@@ -22,7 +22,7 @@ def visits(con):
 
 def test_persons(con):
     visits(con)
-    given = {"qids": ["a"], "entity": "'who'", "keep": ["s"]}
+    given = {"quasi": ["a"], "entity": "'who'", "keep": ["s"]}
     assert audit(con, "r", "v", 3, **given)["k"] == (3, 2, False, "a: [1, 4]")
     assert audit(con, "r", "v", 2, **given)["k"] == (2, 2, True, "a: [1, 4]")
     con.execute("CREATE TABLE told AS SELECT r.*, who FROM r JOIN v USING (s)")
@@ -61,7 +61,7 @@ def stays(con):
     return con
 
 
-OF_PERSONS = {"qids": ["age"], "sensitive": ["ill"], "keep": ["note"], "entity": "'who'"}
+OF_PERSONS = {"quasi": ["age"], "sensitive": ["ill"], "keep": ["note"], "entity": "'who'"}
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ OF_PERSONS = {"qids": ["age"], "sensitive": ["ill"], "keep": ["note"], "entity":
     ("kind", "level", "t"), [("distinct", 3, 0.4), ("entropy", 2.5, 0.3), ("recursive", 2, 0.35)]
 )
 def test_l_and_t_of_persons(stays, method, kind, level, t):
-    given = "qids := ['age'], sensitive := ['ill'], keep := ['note'], entity := 'who'"
+    given = "quasi := ['age'], sensitive := ['ill'], keep := ['note'], entity := 'who'"
     more = f"l := {level}, l_kind := '{kind}', c := 1.5, t := {t}"
     stays.execute(f"CREATE TABLE r AS FROM {method}('v', k := 4, {given}, {more})")
     stays.execute("CREATE TABLE told AS SELECT r.*, who FROM r JOIN v USING (note)")
@@ -95,7 +95,7 @@ def test_l_and_t_of_rows_that_are_not_of_persons(con):
         "AS made(a, who, s, n)"
     )
     con.execute("CREATE TABLE r AS SELECT if(a < 6, '[1, 5]', '[6, 7]') AS a, s, n FROM v")
-    given = {"qids": ["a"], "sensitive": ["s"], "keep": ["n"], "l": 2, "l_kind": "'entropy'"}
+    given = {"quasi": ["a"], "sensitive": ["s"], "keep": ["n"], "l": 2, "l_kind": "'entropy'"}
     found = audit(con, "r", "v", 2, t=0, entity="'who'", **given)
     assert found["l"][1:3] == (pytest.approx(2), True)
     assert found["t"][1:3] == (0, True)
@@ -110,7 +110,7 @@ def test_l_and_t_where_nobody_can_tell_whose_the_rows_are(stays):
         "CREATE TABLE r AS SELECT if(who % 2 = 0, '[20, 69]', '[20, 68]') AS age, ill FROM v WHERE age < 69"
     )
     stays.execute("INSERT INTO r SELECT '[20, 69]', ill FROM v WHERE age = 69")
-    given = {"qids": ["age"], "sensitive": ["ill"], "entity": "'who'"}
+    given = {"quasi": ["age"], "sensitive": ["ill"], "entity": "'who'"}
     reason = "the release does not say whose rows are in a class"
     for kind in ("entropy", "recursive"):
         found = audit(stays, "r", "v", 2, l=1, l_kind=f"'{kind}'", t=1, **given)
@@ -142,7 +142,7 @@ def test_persons_that_cannot_be_told(con):
     con.execute(
         "INSERT INTO v SELECT a, 'x', 2 FROM v LIMIT 4; INSERT INTO r SELECT '[1, 4]', 2 FROM r LIMIT 4"
     )
-    given = {"qids": ["a"], "entity": "'who'"}
+    given = {"quasi": ["a"], "entity": "'who'"}
     found = audit(con, "r", "v", 2, **given)["k"]
     assert found[:3] == (2, 1, False)  # the four rows of x
     con.execute(
@@ -165,7 +165,7 @@ def many_stays(con):
         "(who * 10 + n) // 2 AS note FROM range(300) AS p(who), range(5) AS s(n) WHERE n <= who % 5"
     )
     con.execute(
-        "CREATE TABLE r AS FROM anonymize('v', k := 4, qids := ['age'], sensitive := ['ill'], "
+        "CREATE TABLE r AS FROM anonymize('v', k := 4, quasi := ['age'], sensitive := ['ill'], "
         "keep := ['note'], identifiers := ['who'])"
     )
     con.execute(
@@ -181,7 +181,7 @@ def many_stays(con):
 @pytest.mark.parametrize("kept", ["'note'", ""])
 def test_parts(many_stays, monkeypatch, released, rows, kept):
     sql = (
-        f"FROM audit('v', '{released}', 4, l := 2, l_kind := 'entropy', t := 0.5, qids := ['age'], "
+        f"FROM audit('v', '{released}', 4, l := 2, l_kind := 'entropy', t := 0.5, quasi := ['age'], "
         f"sensitive := ['ill'], keep := [{kept}]::VARCHAR[], entity := 'who')"
     )
     whole = many_stays.sql(sql).fetchall()
@@ -216,7 +216,7 @@ def test_too_many_comparisons(many_stays, monkeypatch, looks):
             f"SELECT * EXCLUDE (note) REPLACE (if(note % 10 = 0, ill, 'flu') AS ill) FROM {name}"
         )
     sql = (
-        "FROM audit('v_alike', 'wrong_alike', 4, qids := ['age'], sensitive := ['ill'], "
+        "FROM audit('v_alike', 'wrong_alike', 4, quasi := ['age'], sensitive := ['ill'], "
         "entity := 'who')"
     )
     whole = {row[0]: row for row in many_stays.sql(sql).fetchall()}
@@ -241,7 +241,7 @@ def coded_visits(con):
             sha256(i::VARCHAR)[:63] AS shorter, if(i = 3, 'none', sha256('a')) AS nearly,
             NULL::VARCHAR AS empty, i % 3 AS number
         FROM range(40) AS r(i);
-        CREATE TABLE r AS FROM anonymize('people', k := 5, qids := ['age'],
+        CREATE TABLE r AS FROM anonymize('people', k := 5, quasi := ['age'],
             keep := ['who, "x" y', 'hashed', 'shorter', '*']);
         """
     )
@@ -249,7 +249,7 @@ def coded_visits(con):
 
 
 def test_columns_of_pseudonyms_are_undecided(coded_visits):
-    found = audit(coded_visits, qids=["age"], keep=["*"])["pseudonyms"]
+    found = audit(coded_visits, quasi=["age"], keep=["*"])["pseudonyms"]
     assert found[:3] == (0, 2, None)
     assert found[3] == 'who, "x" y, hashed'
 
@@ -258,16 +258,16 @@ def test_a_release_without_them_passes(coded_visits):
     coded_visits.execute(
         """ALTER TABLE r DROP COLUMN hashed; ALTER TABLE r DROP COLUMN "who, ""x"" y" """
     )
-    assert audit(coded_visits, qids=["age"])["pseudonyms"] == (0, 0, True, None)
+    assert audit(coded_visits, quasi=["age"])["pseudonyms"] == (0, 0, True, None)
 
 
 def test_a_column_that_the_raw_table_lacks(coded_visits):
     coded_visits.execute(
         f"CREATE TABLE more AS SELECT *, anon_pseudonym(number, '{KEY}') AS p FROM r"
     )
-    assert audit(coded_visits, "more", qids=["age"])["pseudonyms"][:3] == (0, 3, None)
+    assert audit(coded_visits, "more", quasi=["age"])["pseudonyms"][:3] == (0, 3, None)
 
 
 def test_an_empty_release(coded_visits):
     coded_visits.execute("CREATE TABLE none AS FROM r LIMIT 0")
-    assert audit(coded_visits, "none", qids=["age"])["pseudonyms"] == (0, 0, True, None)
+    assert audit(coded_visits, "none", quasi=["age"])["pseudonyms"] == (0, 0, True, None)

@@ -13,7 +13,7 @@ ATTACK = (
     "no counts"
 )
 FOUND = "Attack: all releases together leave {} of 200 persons fewer than {} values; {} exposed so."
-ROLES = "qids := ['age', 'weight'], sensitive := ['illness'], entity := 'person'"
+ROLES = "quasi := ['age', 'weight'], sensitive := ['illness'], entity := 'person'"
 
 
 @pytest.fixture
@@ -123,7 +123,7 @@ def _pair(con, draw):
     share = below / len(left)
     limit = draw.choice([share, max(share - 0.001, 0)])
     ((found, passed),) = con.execute(
-        f"SELECT found, passed FROM audit('people', 'june', l := {least}, qids := 'age', "
+        f"SELECT found, passed FROM audit('people', 'june', l := {least}, quasi := 'age', "
         "sensitive := 'ill', keep := 'ward', entity := 'person', previous := 'may', "
         f"previous_share := {limit}) WHERE property = 'intersection'"
     ).fetchall()
@@ -169,7 +169,7 @@ def test_a_table_without_rows(twice):
 
 
 def test_what_it_refuses(twice):
-    audit = "FROM audit('people', 'june', 3, qids := ['age'], previous := {})"
+    audit = "FROM audit('people', 'june', 3, quasi := ['age'], previous := {})"
     assert fails(twice, audit.format("['may']")).startswith(
         "audit: at least one sensitive column is needed"
     )

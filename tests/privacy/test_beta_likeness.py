@@ -13,7 +13,7 @@ from tests.share_oracle import beta_and_delta
 
 
 def measured(con, measure, released="label", sensitive="'s'"):
-    text = f"SELECT {measure}('raw', '{released}', {sensitive}, qids := ['a'])"
+    text = f"SELECT {measure}('raw', '{released}', {sensitive}, quasi := ['a'])"
     return con.execute(text).fetchall()[0][0]
 
 
@@ -62,13 +62,13 @@ def test_both_measures_against_plain_sql(con):
 
 @pytest.mark.parametrize("measure", ["beta_likeness", "delta_disclosure"])
 def test_what_they_refuse(wards, measure):
-    assert fails(wards, f"SELECT {measure}('raw', 'label', qids := ['a'])").startswith(
+    assert fails(wards, f"SELECT {measure}('raw', 'label', quasi := ['a'])").startswith(
         f"{measure}: at least one sensitive column is needed, got none"
     )
-    assert fails(wards, f"SELECT {measure}('label', 'raw', 's', qids := ['a'])").startswith(
+    assert fails(wards, f"SELECT {measure}('label', 'raw', 's', quasi := ['a'])").startswith(
         f"{measure}: the raw table must come first and its release second"
     )
     wards.execute("UPDATE label SET s = 'scurvy' WHERE s = 'flu'")
-    said = fails(wards, f"SELECT {measure}('raw', 'label', 's', qids := ['a'])")
+    said = fails(wards, f"SELECT {measure}('raw', 'label', 's', quasi := ['a'])")
     assert said.startswith(f"{measure}: every sensitive value of the release must stand in the raw")
     assert "scurvy" not in said

@@ -57,10 +57,10 @@ def count(con, columns):
 def test_the_audit_and_the_warning_count_as_sql_does(con, seed):
     counted = filled(con, random.Random(seed))
     kept = [name for name in con.table("t").columns if name != "q"]
-    con.execute(f"CREATE TABLE r AS FROM mondrian('t', k := 1, qids := ['q'], keep := {kept})")
+    con.execute(f"CREATE TABLE r AS FROM mondrian('t', k := 1, quasi := ['q'], keep := {kept})")
     rows = count(con, counted)
     ((found, passed),) = con.execute(
-        "SELECT found, passed FROM audit('t', 'r', qids := ['q'], keep := ['*']) "
+        "SELECT found, passed FROM audit('t', 'r', quasi := ['q'], keep := ['*']) "
         "WHERE property = 'identifying combinations'"
     ).fetchall()
     ((all_rows,),) = con.execute("SELECT count(*) FROM r").fetchall()
@@ -75,10 +75,10 @@ def test_a_share_that_is_reached_is_allowed(con, rows):
     con.execute(
         f"CREATE TABLE t AS SELECT 1 AS q, if(i < {rows}, i, -1) AS a FROM range(100) AS r(i)"
     )
-    con.execute("CREATE TABLE r AS FROM mondrian('t', qids := ['q'], keep := ['a'])")
+    con.execute("CREATE TABLE r AS FROM mondrian('t', quasi := ['q'], keep := ['a'])")
     share = rows / 100
     assert con.execute(
-        "SELECT passed FROM audit('t', 'r', qids := ['q'], keep := ['a'], "
+        "SELECT passed FROM audit('t', 'r', quasi := ['q'], keep := ['a'], "
         f"unique_share := {share}) WHERE property = 'identifying combinations'"
     ).fetchall() == [(True,)]
     assert unique_on_kept(con, "FROM r", ["a"], share) is None
@@ -89,13 +89,13 @@ def test_rows_left_out_and_added_columns(con):
     """Only what the release shows is counted, with the columns that the raw table lacks."""
     con.execute("CREATE TABLE t AS SELECT i // 5 AS q, i % 2 AS a, i AS s FROM range(12) AS r(i)")
     con.execute(
-        "CREATE TABLE r AS FROM mondrian('t', k := 5, qids := ['q'], sensitive := ['s'], "
+        "CREATE TABLE r AS FROM mondrian('t', k := 5, quasi := ['q'], sensitive := ['s'], "
         "keep := ['a'], suppressed := 'drop')"
     )
     con.execute("ALTER TABLE r ADD COLUMN added INTEGER")
     con.execute("UPDATE r SET added = 1 WHERE s = (SELECT min(s) FROM r)")
     ((found, example),) = con.execute(
-        "SELECT found * (SELECT count(*) FROM r), example FROM audit('t', 'r', 5, qids := ['q'], "
+        "SELECT found * (SELECT count(*) FROM r), example FROM audit('t', 'r', 5, quasi := ['q'], "
         "sensitive := ['s'], keep := ['a'], suppressed := 'drop') "
         "WHERE property = 'identifying combinations'"
     ).fetchall()
@@ -107,7 +107,7 @@ def test_without_rows(con):
     con.execute("CREATE TABLE t (q INTEGER, a INTEGER)")
     con.execute("CREATE TABLE r (q VARCHAR, a INTEGER)")
     assert con.execute(
-        "SELECT found, passed FROM audit('t', 'r', qids := ['q'], keep := ['a']) "
+        "SELECT found, passed FROM audit('t', 'r', quasi := ['q'], keep := ['a']) "
         "WHERE property = 'identifying combinations'"
     ).fetchall() == [(0, True)]
     assert unique_on_kept(con, "FROM r", ["a"], 0) is None
@@ -124,7 +124,7 @@ def test_python_warns_of_them(con):
         "alone 0.0%, with bed 100.0% of the rows are unique; anyone who knows these values finds "
         "the row; generalize, round or leave out one of these columns, and see audit"
     )
-    given = {"qids": ["age"], "sensitive": ["ill"], "k": 5}
+    given = {"quasi": ["age"], "sensitive": ["ill"], "k": 5}
     kept = {**given, "keep": ["bed", "room"]}
     calls = [
         lambda roles: frames.mondrian(con.table("t").df(), **roles),
@@ -149,7 +149,7 @@ def test_the_warning_counts_synthetic_rows_as_the_audit_does(con):
     con.execute(
         "CREATE TABLE t AS SELECT i % 5 AS age, i % 3 AS ill, i // 2 AS room FROM range(60) AS r(i)"
     )
-    roles = {"qids": ["age"], "sensitive": ["ill"], "keep": ["room"]}
+    roles = {"quasi": ["age"], "sensitive": ["ill"], "keep": ["room"]}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", anon_sql.AnonWarning)
         made = frames.sdka(con.table("t").df(), k=4, **roles)

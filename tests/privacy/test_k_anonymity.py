@@ -22,13 +22,13 @@ def k(con, raw, release, **more):
 
 
 def test_suppressed_rows_are_one_class(stars):
-    assert k(stars, "t", "r", qids=["a"]) == 2
+    assert k(stars, "t", "r", quasi=["a"]) == 2
     stars.execute("CREATE TABLE one AS FROM r LIMIT 8")
-    assert k(stars, "t", "one", qids=["a"]) == 2
+    assert k(stars, "t", "one", quasi=["a"]) == 2
     stars.execute("CREATE TABLE none AS FROM r WHERE a <> '*'")
-    assert k(stars, "t", "none", qids=["a"]) == 2
+    assert k(stars, "t", "none", quasi=["a"]) == 2
     stars.execute("CREATE TABLE few AS FROM t WHERE a < 7")
-    assert k(stars, "few", "none", qids=["a"]) == 3
+    assert k(stars, "few", "none", quasi=["a"]) == 3
 
 
 def test_typed(stars):
@@ -36,23 +36,23 @@ def test_typed(stars):
         "CREATE TABLE y AS SELECT CASE WHEN a <> '*' THEN {'min': anon_min(a)::BIGINT, "
         "'max': anon_max(a)::BIGINT} END AS a FROM r"
     )
-    assert k(stars, "t", "y", qids=["a"]) == 2
+    assert k(stars, "t", "y", quasi=["a"]) == 2
 
 
 def test_all_suppressed_and_nothing_at_all(stars):
     stars.execute("CREATE TABLE s AS SELECT '*' AS a FROM t")
-    assert k(stars, "t", "s", qids=["a"]) == 9
+    assert k(stars, "t", "s", quasi=["a"]) == 9
     stars.execute("CREATE TABLE none AS FROM r LIMIT 0; CREATE TABLE empty AS FROM t LIMIT 0")
-    assert k(stars, "t", "none", qids=["a"]) is None
-    assert k(stars, "empty", "none", qids=["a"]) is None
+    assert k(stars, "t", "none", quasi=["a"]) is None
+    assert k(stars, "empty", "none", quasi=["a"]) is None
 
 
 @pytest.mark.oldest
 def test_by_hand(con):
     con.execute("CREATE TABLE t AS SELECT i AS a, i % 2 = 0 AS b FROM range(5) AS r(i)")
     con.execute("CREATE TABLE r AS SELECT '[0, 4]' AS a, b::VARCHAR AS b FROM t")
-    assert k(con, "t", "r", qids=["a"]) == 5
-    assert k(con, "t", "r", qids=["a", "b"]) == 2
+    assert k(con, "t", "r", quasi=["a"]) == 5
+    assert k(con, "t", "r", quasi=["a", "b"]) == 2
 
 
 @pytest.mark.parametrize("least", [2, 5, 10, 50])

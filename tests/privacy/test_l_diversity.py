@@ -15,7 +15,7 @@ pytestmark = pytest.mark.quick
 
 
 def diversity(con, released="label", sensitive="'s'", kind="distinct", raw="raw", **more):
-    given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
+    given = "".join(f", {name} := {value}" for name, value in {"quasi": ["a"], **more}.items())
     query = f"SELECT l_diversity('{raw}', '{released}', {sensitive}, kind := '{kind}'{given})"
     return con.execute(query).fetchall()[0][0]
 
@@ -96,7 +96,7 @@ def test_declared_and_any_type(people):
                 f"CREATE OR REPLACE TEMP TABLE {table}_2 AS SELECT *, {made} AS x FROM {table}"
             )
         found = people.execute(
-            "SELECT l_diversity('people_2', 'r_2', 'x', qids := ['age', 'city', 'sex', 'born'])"
+            "SELECT l_diversity('people_2', 'r_2', 'x', quasi := ['age', 'city', 'sex', 'born'])"
         )
         assert found.fetchall() == expected
 
@@ -134,23 +134,23 @@ CALL = "l_diversity('raw', 'label', {})"
     ("arguments", "said"),
     [
         (
-            "qids := ['a']",
+            "quasi := ['a']",
             "at least one sensitive column is needed, got none; pass sensitive := ['illness', …] or "
             "declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
         ),
         (
-            "'x', qids := ['a']",
+            "'x', quasi := ['a']",
             "sensitive must name columns of the table, got 'x'; choose from a, s, n, w",
         ),
         (
-            "'s', qids := ['a'], kind := 'entropie'",
+            "'s', quasi := ['a'], kind := 'entropie'",
             "kind must be one of 'distinct', 'entropy', 'recursive', got 'entropie'; "
             "did you mean entropy? (distinct, entropy, recursive)",
         ),
-        ("'s', qids := ['a'], c := 0", "c must be a number above 0, got 0"),
-        ("'s', qids := ['a'], c := true", "c must be a number above 0, got a BOOLEAN"),
+        ("'s', quasi := ['a'], c := 0", "c must be a number above 0, got 0"),
+        ("'s', quasi := ['a'], c := true", "c must be a number above 0, got a BOOLEAN"),
         (
-            "'s', qids := ['a', 's']",
+            "'s', quasi := ['a', 's']",
             "a column has one role, got s as quasi and as sensitive; leave it out of sensitive",
         ),
     ],
@@ -163,14 +163,14 @@ def test_a_release_that_lacks_a_sensitive_column(wards):
     wards.execute("CREATE TABLE less AS SELECT a, n FROM label")
     wards.execute("COMMENT ON COLUMN raw.s IS 'anon:sensitive'")
     for sensitive in ("'s'", "NULL"):
-        assert fails(wards, f"SELECT l_diversity('raw', 'less', {sensitive}, qids := ['a'])") == (
+        assert fails(wards, f"SELECT l_diversity('raw', 'less', {sensitive}, quasi := ['a'])") == (
             "l_diversity: the release must have every sensitive column, got none called s; "
             "choose from a, n"
         )
 
 
 def test_swapped(wards, shape):
-    said = fails(wards, f"SELECT l_diversity('{shape}', 'raw', 's', qids := ['a'])")
+    said = fails(wards, f"SELECT l_diversity('{shape}', 'raw', 's', quasi := ['a'])")
     assert said.startswith(
         "l_diversity: the raw table must come first and its release second, got "
     )
@@ -182,9 +182,9 @@ def test_names_and_settings_that_the_macros_could_meet(con, setting):
     names = ["kind", "c", "raw", "released", "sensitive", "threshold", "hierarchy", "name", "value"]
     columns = ", ".join(f'(i * {at + 1}) % 4 AS "{name}"' for at, name in enumerate(names))
     con.execute(f"SET {setting}")
-    con.execute(f"CREATE TABLE raw AS SELECT i AS qids, {columns} FROM range(8) AS r(i)")
-    con.execute("CREATE TABLE released AS SELECT * REPLACE ('[0, 7]' AS qids) FROM raw")
-    given = f"'raw', 'released', {names}, qids := ['qids']"
+    con.execute(f"CREATE TABLE raw AS SELECT i AS quasi, {columns} FROM range(8) AS r(i)")
+    con.execute("CREATE TABLE released AS SELECT * REPLACE ('[0, 7]' AS quasi) FROM raw")
+    given = f"'raw', 'released', {names}, quasi := ['quasi']"
     found = con.execute(f"SELECT l_diversity({given}), t_closeness({given})").fetchall()
     assert found == [(1, 0)]  # (i * 4) % 4 is one value
     assert con.execute(f"SELECT l_diversity({given}, kind := 'entropy')").fetchall() == [(1,)]

@@ -36,7 +36,7 @@ FROM shares JOIN before ON shares.v IS NOT DISTINCT FROM before.v
 
 
 def measured(con, released="label", sensitive="'s'", measure="max_share", more=""):
-    text = f"SELECT {measure}('raw', '{released}', {sensitive}, qids := ['a']{more})"
+    text = f"SELECT {measure}('raw', '{released}', {sensitive}, quasi := ['a']{more})"
     return con.execute(text).fetchall()[0][0]
 
 
@@ -64,7 +64,7 @@ def test_basic_beta_has_no_limit(wards):
     basic = ", kind := 'basic'"
     assert measured(wards, measure="beta_likeness", more=basic) == pytest.approx(8 / 3 - 1)
     assert measured(wards, measure="beta_likeness") == float("inf")
-    said = fails(wards, "SELECT beta_likeness('raw', 'label', 's', qids := ['a'], kind := 'bsic')")
+    said = fails(wards, "SELECT beta_likeness('raw', 'label', 's', quasi := ['a'], kind := 'bsic')")
     assert said.startswith("beta_likeness: kind must be one of 'enhanced', 'basic', got 'bsic'")
 
 
@@ -88,7 +88,7 @@ def fill(con, seed):
 
 def roles(whose):
     kept = {"identifiers": ["p"]} if whose == "rows" else {"entity": "p"}
-    return {"qids": ["n", "x"], "sensitive": ["w", "s"], "keep": ["rid"], **kept}
+    return {"quasi": ["n", "x"], "sensitive": ["w", "s"], "keep": ["rid"], **kept}
 
 
 def written(given):
@@ -148,7 +148,7 @@ def test_every_method_is_tried():
 def test_strata_that_cannot_be_a_class_are_refused(con):
     con.execute("CREATE TABLE t AS SELECT i AS n, i // 50 AS x, i % 50 = 0 OR i < 50 AS w "
                 "FROM range(150) AS r(i)")  # fmt: skip
-    call = "FROM anonymize('t', k := 3, qids := ['n', 'x'], sensitive := 'w', max_share := 0.99{})"
+    call = "FROM anonymize('t', k := 3, quasi := ['n', 'x'], sensitive := 'w', max_share := 0.99{})"
     assert con.execute(call.format("")).fetchall()
     assert fails(con, call.format(", strata := 'x'")).startswith(
         "anonymize: every stratum must satisfy k, l, t and max_share, got 1 that does not"
@@ -175,17 +175,17 @@ def test_what_cannot_be_is_one_sentence(con, asked, rule):
                 "FROM range(30) AS r(i)")  # fmt: skip
     given = asked if "sensitive" in asked else f"{asked}, sensitive := 'w'"
     given += "" if "entity" in asked else ", identifiers := 'p'"
-    said = fails(con, f"FROM mondrian('t', k := 1, qids := 'n', keep := ['*'], {given})")
+    said = fails(con, f"FROM mondrian('t', k := 1, quasi := 'n', keep := ['*'], {given})")
     assert said.startswith(f"mondrian: {rule}")
 
 
 def test_an_audit_reads_them_likewise(con):
     con.execute("CREATE TABLE t AS SELECT i AS n, i % 3 AS w FROM range(30) AS r(i)")
-    call = "FROM audit('t', 't', qids := 'n', sensitive := 'w', {})"
+    call = "FROM audit('t', 't', quasi := 'n', sensitive := 'w', {})"
     for asked, rule in (
         ("max_share := 1.5", "max_share must be a number of at least 0 and at most 1, got 1.5"),
         ("beta_kind := 'basik'", "beta_kind must be one of 'enhanced', 'basic', got 'basik'"),
     ):
         assert fails(con, call.format(asked)).startswith(f"audit: {rule}")
-    said = fails(con, "FROM audit('t', 't', qids := 'n', max_share := 0.5)")
+    said = fails(con, "FROM audit('t', 't', quasi := 'n', max_share := 0.5)")
     assert said.startswith("audit: max_share needs a sensitive column, got none")

@@ -13,12 +13,12 @@ CLASSES = {
     ("[40, 59]", "m"): (5, 1, 2, 2),
 }
 FIGURES = {  # in fortieths the men below 40 have 5, 0, 10 and 25, the farthest from 12, 7, 8, 13
-    "k_anonymity('raw', 'label', qids := {qids})": 8,
-    "l_diversity('raw', 'label', ['ill'], qids := {qids})": 3,
-    "l_diversity('raw', 'label', ['ill', 'ward'], qids := {qids})": 2,
-    "t_closeness('raw', 'label', ['ill'], qids := {qids})": (7 + 7 + 2 + 12) / 2 / 40,
-    "t_closeness('raw', 'label', ['days'], qids := {qids})": (7 + 14 + 12 + 0) / 3 / 40,
-    "beta_likeness('raw', 'label', ['ill'], qids := {qids})": (25 - 13) / 13,
+    "k_anonymity('raw', 'label', quasi := {quasi})": 8,
+    "l_diversity('raw', 'label', ['ill'], quasi := {quasi})": 3,
+    "l_diversity('raw', 'label', ['ill', 'ward'], quasi := {quasi})": 2,
+    "t_closeness('raw', 'label', ['ill'], quasi := {quasi})": (7 + 7 + 2 + 12) / 2 / 40,
+    "t_closeness('raw', 'label', ['days'], quasi := {quasi})": (7 + 14 + 12 + 0) / 3 / 40,
+    "beta_likeness('raw', 'label', ['ill'], quasi := {quasi})": (25 - 13) / 13,
 }
 
 
@@ -35,5 +35,5 @@ def test_its_figures(con, call):
     con.execute("ALTER TABLE label ADD ward INTEGER; UPDATE label SET ward = days % 2")
     con.execute("CREATE TABLE raw AS SELECT * REPLACE (age[2:3]::INTEGER AS age) FROM label")
     con.execute("UPDATE raw SET age = age + 19 WHERE rowid % 2 = 1")  # both ends of each range
-    found = con.execute(f"SELECT {call.format(qids=['age', 'sex'])}").fetchall()
+    found = con.execute(f"SELECT {call.format(quasi=['age', 'sex'])}").fetchall()
     assert found == [(pytest.approx(FIGURES[call]),)]

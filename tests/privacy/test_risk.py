@@ -7,9 +7,9 @@ import pytest
 from tests.sentence import fails
 
 
-def risk(con, released, raw="raw", qids="['a']", **more):
+def risk(con, released, raw="raw", quasi="['a']", **more):
     given = "".join(f", {name} := {value}" for name, value in more.items())
-    found = con.sql(f"FROM risk('{raw}', '{released}', qids := {qids}{given})")
+    found = con.sql(f"FROM risk('{raw}', '{released}', quasi := {quasi}{given})")
     assert found.columns == [
         *("rows", "prosecutor", "prosecutor_mean", "prosecutor_at_risk"),
         *("journalist", "journalist_at_risk", "marketer", "k_map", "presence_min", "presence_max"),
@@ -113,10 +113,10 @@ def test_a_population_with_a_hierarchy(con):
     con.execute("CREATE TABLE many AS SELECT i % 10 AS a FROM range(100) AS made(i)")
     con.execute("CREATE TABLE tree AS FROM numeric_hierarchy('t', 'a', [5])")
     for shape in ("label", "typed"):
-        given = "k := 12, qids := ['a'], hierarchy := 'tree'"
+        given = "k := 12, quasi := ['a'], hierarchy := 'tree'"
         con.execute(f"CREATE OR REPLACE TABLE r AS FROM datafly('t', {given}, format := '{shape}')")
         found = con.execute(
-            "FROM risk('t', 'r', 'many', qids := ['a'], hierarchy := 'tree')"
+            "FROM risk('t', 'r', 'many', quasi := ['a'], hierarchy := 'tree')"
         ).fetchall()
         assert found[0][4:7] == (1 / 50, 0, pytest.approx(2 / 5 / 20))
 
@@ -142,13 +142,13 @@ def test_a_population_with_a_hierarchy(con):
 )
 def test_populations_that_are_none(wards, shape, population, said):
     wards.execute(f"CREATE TABLE few AS {population}")
-    given = f"'raw', '{shape}', 'few', qids := ['a']"
+    given = f"'raw', '{shape}', 'few', quasi := ['a']"
     assert fails(wards, f"FROM risk({given})") == f"risk: {said}"
 
 
 @pytest.mark.parametrize(("threshold", "got"), [("2", "2"), ("-0.1", "-0.1"), ("NULL", "NULL")])
 def test_a_threshold_that_is_none(wards, threshold, got):
-    said = fails(wards, f"FROM risk('raw', 'label', qids := ['a'], threshold := {threshold})")
+    said = fails(wards, f"FROM risk('raw', 'label', quasi := ['a'], threshold := {threshold})")
     assert said == f"risk: threshold must be a number of at least 0 and at most 1, got {got}"
 
 
@@ -156,6 +156,6 @@ def test_what_it_refuses(wards, shape):
     assert fails(wards, f"FROM risk('raw', '{shape}')").startswith(
         "risk: at least one quasi-identifier is needed, got none"
     )
-    assert fails(wards, f"FROM risk('{shape}', 'raw', qids := ['a'])").startswith(
+    assert fails(wards, f"FROM risk('{shape}', 'raw', quasi := ['a'])").startswith(
         "risk: the raw table must come first and its release second, got "
     )

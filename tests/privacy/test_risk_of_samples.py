@@ -35,7 +35,7 @@ def test_the_published_example_of_individual_risk(con):
     wanted = [0.017, 0.022, 0.022, 0.177, 0.012, 0.297, 0.402, 0.017]
     con.execute("CREATE TABLE t (key VARCHAR, w DOUBLE)")
     insert(con, "t", list(zip(keys, weights, strict=True)))
-    found = risk(con, "'t', 't', qids := ['key'], weights := 'W', threshold := 0.1")
+    found = risk(con, "'t', 't', quasi := ['key'], weights := 'W', threshold := 0.1")
     assert round(found["journalist"], 3) == max(wanted)
     assert found["journalist_at_risk"] == 3
     assert found["marketer"] == pytest.approx(np.mean(wanted), abs=5e-4)
@@ -147,21 +147,21 @@ def test_marketer_and_journalist_of_samples_of_a_known_table(con):
         sample = pick.sample(table, 400)
         con.execute("DELETE FROM t")
         insert(con, "t", [[value] for value in sample])
-        con.execute("CREATE OR REPLACE TABLE r AS FROM rayden('t', k := 1, qids := ['a'])")
-        by_size = risk(con, "'t', 'r', qids := ['a'], population_size := 4000")
-        assert by_size == risk(con, "'t', 'r', qids := ['a'], sampling_fraction := 0.1")
+        con.execute("CREATE OR REPLACE TABLE r AS FROM rayden('t', k := 1, quasi := ['a'])")
+        by_size = risk(con, "'t', 'r', quasi := ['a'], population_size := 4000")
+        assert by_size == risk(con, "'t', 'r', quasi := ['a'], sampling_fraction := 0.1")
         true = sum(1 / often[value] for value in sample) / 400
         assert by_size["marketer"] == pytest.approx(true, rel=0.15)
         assert by_size["journalist"] >= by_size["marketer"]
         assert by_size["estimator"] in ("pitman", "zayatz", "snb")
         con.execute("CREATE OR REPLACE TABLE w AS SELECT *, 10 AS w FROM r")
-        assert risk(con, "'t', 'w', qids := ['a'], weights := 'w'") == pytest.approx(by_size)
+        assert risk(con, "'t', 'w', quasi := ['a'], weights := 'w'") == pytest.approx(by_size)
 
 
 def test_a_whole_population_has_the_risk_that_it_shows(con):
     con.execute("CREATE TABLE t AS SELECT unnest([1, 2, 2, 3, 3, 3]) AS a")
-    con.execute("CREATE TABLE r AS FROM rayden('t', k := 1, qids := ['a'])")
-    found = risk(con, "'t', 'r', qids := ['a'], sampling_fraction := 1")
+    con.execute("CREATE TABLE r AS FROM rayden('t', k := 1, quasi := ['a'])")
+    found = risk(con, "'t', 'r', quasi := ['a'], sampling_fraction := 1")
     assert found["journalist"] == found["prosecutor"] == 1
     assert found["marketer"] == pytest.approx(found["prosecutor_mean"])
     assert found["population_unique"] == pytest.approx(1 / 6)
@@ -169,17 +169,17 @@ def test_a_whole_population_has_the_risk_that_it_shows(con):
 
 def test_no_uniques_in_the_sample_and_an_empty_release(con):
     con.execute("CREATE TABLE t AS SELECT i // 3 AS a FROM range(9) AS r(i)")
-    con.execute("CREATE TABLE r AS FROM rayden('t', k := 3, qids := ['a'])")
-    found = risk(con, "'t', 'r', qids := ['a'], sampling_fraction := 0.01")
+    con.execute("CREATE TABLE r AS FROM rayden('t', k := 3, quasi := ['a'])")
+    found = risk(con, "'t', 'r', quasi := ['a'], sampling_fraction := 0.01")
     assert (found["population_unique"], found["estimator"]) == (0, "pitman")
     con.execute("CREATE TABLE none AS FROM r LIMIT 0")
-    found = risk(con, "'t', 'none', qids := ['a'], sampling_fraction := 0.01")
+    found = risk(con, "'t', 'none', quasi := ['a'], sampling_fraction := 0.01")
     assert (found["journalist"], found["population_unique"]) == (None, None)
 
 
 def test_suppressed_rows_are_one_class_with_those_left_out(wards):
     """The starred class has 3 rows shown and 2 left out; F is 3 + 2 over .5."""
-    found = risk(wards, "'raw', 'label', qids := ['a'], sampling_fraction := 0.5")
+    found = risk(wards, "'raw', 'label', quasi := ['a'], sampling_fraction := 0.5")
     f = np.array([4, 3, 5])
     each = expected_risk(f, np.full(3, 0.5))
     assert found["marketer"] == pytest.approx((each * [4, 3, 3]).sum() / 10)
@@ -214,5 +214,5 @@ def test_suppressed_rows_are_one_class_with_those_left_out(wards):
     ],
 )
 def test_what_it_refuses(wards, given, said):
-    text = fails(wards, f"FROM risk('raw', 'label', qids := ['a'], {given})")
+    text = fails(wards, f"FROM risk('raw', 'label', quasi := ['a'], {given})")
     assert text.startswith(f"risk: {said}")

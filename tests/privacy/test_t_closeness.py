@@ -13,7 +13,7 @@ from tests.sentence import fails
 
 
 def closeness(con, released="label", sensitive="'s'", raw="raw", **more):
-    given = "".join(f", {name} := {value}" for name, value in {"qids": ["a"], **more}.items())
+    given = "".join(f", {name} := {value}" for name, value in {"quasi": ["a"], **more}.items())
     return con.execute(f"SELECT t_closeness('{raw}', '{released}', {sensitive}{given})").fetchall()[
         0
     ][0]
@@ -194,7 +194,7 @@ def test_a_release_in_another_type(wards):
 
 def test_values_that_the_raw_table_lacks(wards):
     wards.execute("UPDATE label SET s = 'none' WHERE s IS NULL")
-    assert fails(wards, "SELECT t_closeness('raw', 'label', 's', qids := ['a'])") == (
+    assert fails(wards, "SELECT t_closeness('raw', 'label', 's', quasi := ['a'])") == (
         "t_closeness: every sensitive value of the release must stand in the raw table, got 3 rows "
         "with one that does not; the raw table comes first and its release second"
     )
@@ -203,7 +203,7 @@ def test_values_that_the_raw_table_lacks(wards):
 def test_values_that_the_hierarchy_lacks(wards):
     wards.execute("DELETE FROM tree WHERE value = 'z'")
     said = fails(
-        wards, "SELECT t_closeness('raw', 'label', 'w', qids := ['a'], hierarchy := 'tree')"
+        wards, "SELECT t_closeness('raw', 'label', 'w', quasi := ['a'], hierarchy := 'tree')"
     )
     assert said == (
         "t_closeness: the hierarchy must cover every value of w, got 1 value that it lacks; "
@@ -212,10 +212,10 @@ def test_values_that_the_hierarchy_lacks(wards):
 
 
 def test_what_it_refuses(wards, shape):
-    assert fails(wards, f"SELECT t_closeness('raw', '{shape}', qids := ['a'])").startswith(
+    assert fails(wards, f"SELECT t_closeness('raw', '{shape}', quasi := ['a'])").startswith(
         "t_closeness: at least one sensitive column is needed, got none"
     )
-    assert fails(wards, f"SELECT t_closeness('{shape}', 'raw', 's', qids := ['a'])").startswith(
+    assert fails(wards, f"SELECT t_closeness('{shape}', 'raw', 's', quasi := ['a'])").startswith(
         "t_closeness: the raw table must come first and its release second, got "
     )
 
@@ -252,5 +252,5 @@ def test_no_sensitive_value_is_named(con, rows, said):
     con.execute("CREATE TABLE t AS SELECT 1 AS a, unnest(['hiv', 'flu']) AS w")
     con.execute("CREATE TABLE r AS SELECT '1' AS a, w FROM t")
     con.execute(f"CREATE TABLE h AS FROM (VALUES {rows}) AS v(attribute, value, level, label)")
-    found = fails(con, "SELECT t_closeness('t', 'r', 'w', qids := ['a'], hierarchy := 'h')")
+    found = fails(con, "SELECT t_closeness('t', 'r', 'w', quasi := ['a'], hierarchy := 'h')")
     assert found == f"t_closeness: {said}; check_hierarchy() lists all that is wrong with w"

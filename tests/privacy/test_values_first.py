@@ -67,14 +67,14 @@ def of_rows(rows) -> dict:
     return classes
 
 
-def found_levels(con, tables: str, qids: str) -> dict[str, float]:
+def found_levels(con, tables: str, quasi: str) -> dict[str, float]:
     """The levels that the macros return; tables: their first arguments."""
     calls = {
-        "k_anonymity": f"k_anonymity({tables}, qids := {qids})",
-        "l_diversity": f"l_diversity({tables}, sensitive := 's', qids := {qids})",
-        "entropy": f"l_diversity({tables}, sensitive := 's', kind := 'entropy', qids := {qids})",
-        "t_closeness": f"t_closeness({tables}, sensitive := 's', qids := {qids})",
-        "max_share": f"max_share({tables}, sensitive := 's', qids := {qids})",
+        "k_anonymity": f"k_anonymity({tables}, quasi := {quasi})",
+        "l_diversity": f"l_diversity({tables}, sensitive := 's', quasi := {quasi})",
+        "entropy": f"l_diversity({tables}, sensitive := 's', kind := 'entropy', quasi := {quasi})",
+        "t_closeness": f"t_closeness({tables}, sensitive := 's', quasi := {quasi})",
+        "max_share": f"max_share({tables}, sensitive := 's', quasi := {quasi})",
     }
     row = con.execute(f"SELECT {', '.join(calls.values())}").fetchall()[0]
     return dict(zip(calls, row, strict=True))
@@ -101,9 +101,9 @@ def test_a_table_against_itself_or_a_copy_has_the_levels_of_its_values(base, row
     right = pytest.approx(true_levels(of_rows(rows)), abs=1e-9)
     for tables in ("'t', 't'", "'t', 'copy'", "'t'"):
         assert found_levels(base, tables, "['x', 'y']") == right
-    loss = base.execute("SELECT suppressed, gcp FROM utility('t', 'copy', qids := ['x', 'y'])")
+    loss = base.execute("SELECT suppressed, gcp FROM utility('t', 'copy', quasi := ['x', 'y'])")
     assert loss.fetchall() == [(0, 0)]
-    audited = base.execute("FROM audit('t', 'copy', qids := ['x', 'y'], keep := ['s'])").fetchall()
+    audited = base.execute("FROM audit('t', 'copy', quasi := ['x', 'y'], keep := ['s'])").fetchall()
     failed = [row[0] for row in audited if row[3] is False]
     assert set(failed) <= {"identifying columns", "identifying combinations"}
 
@@ -119,13 +119,13 @@ METHODS = ("mondrian('raw', k := 2", "anonymize('raw', k := 2, suppression_limit
 def test_a_release_of_hostile_texts_has_the_levels_of_its_classes(base, rows, method):
     base.execute("CREATE OR REPLACE TABLE raw (x VARCHAR, y INTEGER, s VARCHAR)")
     insert(base, "raw", [list(row) for row in rows])
-    base.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}, qids := ['x', 'y'], keep := ['s'])")
+    base.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}, quasi := ['x', 'y'], keep := ['s'])")
     classes = of_rows(base.execute("SELECT x, y, s FROM r").fetchall())
     assert found_levels(base, "'raw', 'r'", "['x', 'y']") == pytest.approx(
         true_levels(classes), abs=1e-9
     )
     audited = base.execute(
-        "FROM audit('raw', 'r', k := 2, qids := ['x', 'y'], keep := ['s'])"
+        "FROM audit('raw', 'r', k := 2, quasi := ['x', 'y'], keep := ['s'])"
     ).fetchall()
     failed = [row[0] for row in audited if row[3] is False]
     assert set(failed) <= {"identifying columns", "identifying combinations"}
@@ -150,12 +150,12 @@ def checked(con):
 
 
 def levels_of(con, tables: str, table: str = "t") -> tuple:
-    qids = "qids := ['place', 'age']"
+    quasi = "quasi := ['place', 'age']"
     return con.execute(
-        f"SELECT k_anonymity({table!r}, {qids}), l_diversity({tables}, {qids}), "
-        f"l_diversity({tables}, {qids}, kind := 'entropy'), "
-        f"l_diversity({tables}, {qids}, kind := 'recursive', c := 3), "
-        f"t_closeness({tables}, {qids}), max_share({tables}, {qids})"
+        f"SELECT k_anonymity({table!r}, {quasi}), l_diversity({tables}, {quasi}), "
+        f"l_diversity({tables}, {quasi}, kind := 'entropy'), "
+        f"l_diversity({tables}, {quasi}, kind := 'recursive', c := 3), "
+        f"t_closeness({tables}, {quasi}), max_share({tables}, {quasi})"
     ).fetchall()[0]
 
 
@@ -173,14 +173,16 @@ def test_a_finished_table_may_be_a_cte_a_file_a_temporary_or_a_released_table(ch
     assert levels_of(con, f"'{file}', 's'", str(file)) == pytest.approx(RIGHT, abs=1e-9)
     con.execute("CREATE TEMP TABLE held AS FROM t")
     assert levels_of(con, "'held', 's'", "held") == pytest.approx(RIGHT, abs=1e-9)
-    found = con.execute("WITH c AS (FROM t) SELECT l_diversity('c', 's', qids := ['place', 'age'])")
+    found = con.execute(
+        "WITH c AS (FROM t) SELECT l_diversity('c', 's', quasi := ['place', 'age'])"
+    )
     assert found.fetchall() == [(2,)]
     con.execute(
-        "CREATE TABLE r AS FROM mondrian('t', k := 3, qids := ['place', 'age'], "
+        "CREATE TABLE r AS FROM mondrian('t', k := 3, quasi := ['place', 'age'], "
         "keep := ['s'], format := 'typed')"
     )
     rows = con.execute("SELECT count(*) FROM r GROUP BY place, age").fetchall()
-    assert con.execute("SELECT k_anonymity('r', qids := ['place', 'age'])").fetchall() == [
+    assert con.execute("SELECT k_anonymity('r', quasi := ['place', 'age'])").fetchall() == [
         min(rows)
     ]
 
@@ -188,14 +190,14 @@ def test_a_finished_table_may_be_a_cte_a_file_a_temporary_or_a_released_table(ch
 def test_a_name_that_is_a_relation_and_a_column_is_the_relation(checked):
     con = checked
     con.execute("CREATE TABLE s AS FROM t LIMIT 0")
-    said = fails(con, "SELECT l_diversity('t', 's', qids := ['place', 'age'])")
+    said = fails(con, "SELECT l_diversity('t', 's', quasi := ['place', 'age'])")
     assert said.startswith("l_diversity: at least one sensitive column is needed, got none")
     con.execute("COMMENT ON COLUMN t.s IS 'anon:sensitive'")
-    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 11, qids := ['place', 'age'])")
-    assert con.execute("SELECT l_diversity('t', 'r', qids := ['place', 'age'])").fetchall() == [
+    con.execute("CREATE TABLE r AS FROM mondrian('t', k := 11, quasi := ['place', 'age'])")
+    assert con.execute("SELECT l_diversity('t', 'r', quasi := ['place', 'age'])").fetchall() == [
         (3,)
     ]
-    assert con.execute("SELECT l_diversity('t', qids := ['place', 'age'])").fetchall() == [(2,)]
+    assert con.execute("SELECT l_diversity('t', quasi := ['place', 'age'])").fetchall() == [(2,)]
 
 
 def test_null_infinity_and_nan_are_values_of_a_finished_table(con):
@@ -204,40 +206,40 @@ def test_null_infinity_and_nan_are_values_of_a_finished_table(con):
         "INSERT INTO t VALUES ('nan', NULL), ('nan', NULL), ('inf', '*'), ('inf', '*'), (NULL, ''), "
         "(NULL, '')"
     )
-    assert con.execute("SELECT k_anonymity('t', qids := ['x', 'y'])").fetchall() == [(2,)]
+    assert con.execute("SELECT k_anonymity('t', quasi := ['x', 'y'])").fetchall() == [(2,)]
     found = con.execute(
-        "SELECT rows, prosecutor, prosecutor_mean FROM risk('t', qids := ['x', 'y'])"
+        "SELECT rows, prosecutor, prosecutor_mean FROM risk('t', quasi := ['x', 'y'])"
     )
     assert found.fetchall() == [(6, 0.5, 0.5)]
     con.execute("TRUNCATE t")
-    assert con.execute("SELECT k_anonymity('t', qids := ['x', 'y'])").fetchall() == [(None,)]
-    assert con.execute("SELECT rows, prosecutor FROM risk('t', qids := ['x'])").fetchall() == [
+    assert con.execute("SELECT k_anonymity('t', quasi := ['x', 'y'])").fetchall() == [(None,)]
+    assert con.execute("SELECT rows, prosecutor FROM risk('t', quasi := ['x'])").fetchall() == [
         (0, None)
     ]
 
 
 def test_one_table_beside_a_population_or_its_size(checked):
-    con, qids = checked, "qids := ['place', 'age']"
+    con, quasi = checked, "quasi := ['place', 'age']"
     con.execute("CREATE TABLE people AS FROM t UNION ALL FROM t")
     found = con.execute(
-        f"SELECT rows, prosecutor, k_map, journalist FROM risk('t', population := 'people', {qids})"
+        f"SELECT rows, prosecutor, k_map, journalist FROM risk('t', population := 'people', {quasi})"
     )
     assert found.fetchall() == [(11, 1 / 3, 6, 1 / 6)]
-    one = con.execute(f"FROM risk('t', population_size := 22, {qids})").fetchall()
-    assert one == con.execute(f"FROM risk('t', 't', population_size := 22, {qids})").fetchall()
+    one = con.execute(f"FROM risk('t', population_size := 22, {quasi})").fetchall()
+    assert one == con.execute(f"FROM risk('t', 't', population_size := 22, {quasi})").fetchall()
 
 
 def test_frames_are_measured_as_they_are(checked):
-    frame, qids = checked.sql("FROM t").to_arrow_table(), ["place", "age"]
-    assert anon_sql.k_anonymity(frame, qids=qids) == 3
-    assert anon_sql.l_diversity(frame, "s", qids=qids) == 2
-    found = anon_sql.l_diversity(frame, sensitive=["s"], kind="entropy", qids=qids)
+    frame, quasi = checked.sql("FROM t").to_arrow_table(), ["place", "age"]
+    assert anon_sql.k_anonymity(frame, quasi=quasi) == 3
+    assert anon_sql.l_diversity(frame, "s", quasi=quasi) == 2
+    found = anon_sql.l_diversity(frame, sensitive=["s"], kind="entropy", quasi=quasi)
     assert found == pytest.approx(ENTROPY, abs=1e-9)
-    assert anon_sql.t_closeness(frame, "S", qids=qids) == pytest.approx(RIGHT[4], abs=1e-9)
-    assert anon_sql.l_diversity(frame, frame, sensitive="s", qids=qids) == 2
-    assert anon_sql.frames.risk(frame, qids=qids)["prosecutor"].to_pylist() == [1 / 3]
+    assert anon_sql.t_closeness(frame, "S", quasi=quasi) == pytest.approx(RIGHT[4], abs=1e-9)
+    assert anon_sql.l_diversity(frame, frame, sensitive="s", quasi=quasi) == 2
+    assert anon_sql.frames.risk(frame, quasi=quasi)["prosecutor"].to_pylist() == [1 / 3]
     with pytest.raises(anon_sql.AnonError, match="released must be the path"):
-        anon_sql.l_diversity(frame, "nothing", qids=qids)
+        anon_sql.l_diversity(frame, "nothing", quasi=quasi)
 
 
 CALLS = {
@@ -290,7 +292,7 @@ def test_hostile_texts_are_measured_as_harmless_ones_are(renamed, name):
     found = []
     for kind, text in (("hostile", values[at]), ("harmless", f"v{at:02}")):
         pair = f"'{kind}', '{kind}_copy'"
-        sql = CALLS[name].format(pair, "qids := ['x', 'y']", kind, f"{kind}_copy", text)
+        sql = CALLS[name].format(pair, "quasi := ['x', 'y']", kind, f"{kind}_copy", text)
         rows = con.execute(sql).fetchall()
         found.append(sorted(str(row).replace(kind, "table") for row in rows))
     assert found[0] == found[1]
@@ -300,7 +302,7 @@ def test_a_release_that_lacks_the_rows_of_such_a_text_is_not_called_swapped(con)
     con.execute("CREATE TABLE t AS SELECT unnest(['{x}', '*', 'a', 'a', 'a', 'b', 'b']) AS v")
     con.execute("CREATE TABLE r AS FROM t WHERE v IN ('a', 'b')")
     found = con.execute(
-        "SELECT property FROM audit('t', 'r', k := 2, suppressed := 'drop', qids := ['v']) "
+        "SELECT property FROM audit('t', 'r', k := 2, suppressed := 'drop', quasi := ['v']) "
         "WHERE passed IS FALSE"
     ).fetchall()
     assert found == []

@@ -8,8 +8,8 @@ from tests.command import run
 from tests.privacy.test_audit import audit, failed
 from tests.sentence import fails
 
-GIVEN = "qids := ['age', 'city'], sensitive := 'ill'"
-LISTS = {"qids": ["age", "city"], "sensitive": ["ill"]}
+GIVEN = "quasi := ['age', 'city'], sensitive := 'ill'"
+LISTS = {"quasi": ["age", "city"], "sensitive": ["ill"]}
 FORMS = ("label", "typed")
 MEASURES = [
     *("gcp", "iloss", "dm", "dm_star", "cavg", "k_anonymity", "l_diversity", "suppression_rate"),
@@ -58,7 +58,9 @@ def test_a_label_wider_than_the_domain_loses_one(old, form):
         "typed": ("{'min': 0, 'max': 1000}", "['Rome', 'a', 'b', 'c', 'zzz']"),
     }[form]
     old.execute(f"UPDATE w_{form} SET age = {age}, city = {city}")
-    found = old.execute(f"FROM attribute_loss('t', 'w_{form}', qids := ['age', 'city'])").fetchall()
+    found = old.execute(
+        f"FROM attribute_loss('t', 'w_{form}', quasi := ['age', 'city'])"
+    ).fetchall()
     assert [row[-1] for row in found] == [1, 1]
     assert failed(old, f"w_{form}", "t", 12, **LISTS) == {}
 
@@ -67,11 +69,11 @@ def test_a_label_wider_than_the_domain_loses_one(old, form):
 @pytest.mark.parametrize(
     "call",
     [
-        "utility('t', '{}', qids := ['age', 'city'])",
-        "attribute_loss('t', '{}', qids := ['age', 'city'])",
+        "utility('t', '{}', quasi := ['age', 'city'])",
+        "attribute_loss('t', '{}', quasi := ['age', 'city'])",
         "query_error('t', '{}', ['SELECT count(*) FROM t WHERE age >= 90', "
-        "'SELECT count(*) FROM t WHERE city = ''a'' AND age < 100'], qids := ['age', 'city'])",
-        "workload_error('t', '{}', ['SELECT count(*) FROM t WHERE age >= 90'], qids := ['age', 'city'])",
+        "'SELECT count(*) FROM t WHERE city = ''a'' AND age < 100'], quasi := ['age', 'city'])",
+        "workload_error('t', '{}', ['SELECT count(*) FROM t WHERE age >= 90'], quasi := ['age', 'city'])",
         f"attack_linking('t', '{{}}', {GIVEN})",
         f"attack_background('t', '{{}}', {GIVEN})",
         f"attack_homogeneity('t', '{{}}', {GIVEN})",
@@ -125,7 +127,7 @@ def test_a_label_that_covers_no_value_is_refused_and_misspelt(old, form):
     old.execute(f"UPDATE w_{form} SET age = {beyond} WHERE age::VARCHAR LIKE '%120%'")
     found = failed(old, f"w_{form}", "t", 12, **LISTS)
     assert (found["labels"], found["spelling"]) == (12, 1)
-    assert fails(old, f"SELECT gcp('t', 'w_{form}', qids := ['age', 'city'])") == (
+    assert fails(old, f"SELECT gcp('t', 'w_{form}', quasi := ['age', 'city'])") == (
         "gcp: a label of age must name what the raw table holds, got 1 class with nothing of it; the raw "
         "table comes first and its release second; name hierarchy := if the release was made with one"
     )
@@ -169,17 +171,17 @@ def test_ends_outside_the_type_cover_what_lies_between_them(con, kind, values, l
         f"INSERT INTO t SELECT $1::{kind}, $2", [(str(n), i) for n in values for i in range(2)]
     )
     con.execute("CREATE TABLE r AS SELECT $1 AS n, s FROM t", [label])
-    found = audit(con, "r", "t", 4, qids=["n"], keep=["s"])
+    found = audit(con, "r", "t", 4, quasi=["n"], keep=["s"])
     assert found["raw rows"][1] == 4 - 2 * covered
     assert found["matching"][1] == 4 - 2 * covered
     assert found["labels"][2] is True
     assert found["spelling"][2] is ("1e30" not in label), found["spelling"]
     assert found["wider labels"][1] == 1
-    loss = con.execute("SELECT gcp('t', 'r', qids := ['n'])").fetchone()[0]
+    loss = con.execute("SELECT gcp('t', 'r', quasi := ['n'])").fetchone()[0]
     assert loss == 1 if covered == 2 else 0 <= loss < 1
-    assert con.execute("SELECT k_anonymity('t', 'r', qids := ['n'])").fetchone() == (4,)
+    assert con.execute("SELECT k_anonymity('t', 'r', quasi := ['n'])").fetchone() == (4,)
     query = "SELECT count(*) FROM t WHERE n IS NOT NULL"
-    answer = f"FROM query_error('t', 'r', ['{query}'], qids := ['n'])"
+    answer = f"FROM query_error('t', 'r', ['{query}'], quasi := ['n'])"
     assert con.execute(answer).fetchall()
 
 
@@ -187,18 +189,18 @@ def test_an_end_that_only_rounds_to_a_value_is_a_misspelling(con):
     """0.30000000000000001 is above 0.3, and the nearest DOUBLE to both is one."""
     con.execute("CREATE TABLE t AS SELECT unnest([0.3, 20])::DOUBLE AS n, 1 AS s")
     con.execute("CREATE TABLE r AS SELECT '[0.30000000000000001, 20]' AS n, s FROM t")
-    assert failed(con, "r", "t", 2, qids=["n"], keep=["s"]) == {"spelling": 1}
+    assert failed(con, "r", "t", 2, quasi=["n"], keep=["s"]) == {"spelling": 1}
 
 
 @pytest.mark.parametrize("kind", ["DOUBLE", "DECIMAL(4,1)"])
 def test_a_round_end_that_is_a_value_by_chance_is_no_misspelling(con, kind):
     con.execute(f"CREATE TABLE t AS SELECT unnest([17, 20.5, 43])::{kind} AS n, 1 AS s")
     con.execute("CREATE TABLE r AS SELECT '[17, 43]' AS n, s FROM t")
-    found = audit(con, "r", "t", 3, qids=["n"], keep=["s"])
+    found = audit(con, "r", "t", 3, quasi=["n"], keep=["s"])
     assert not [name for name, row in found.items() if row[2] is False]
     assert found["wider labels"][1] == 0
     con.execute("UPDATE r SET n = '[17.00, 43]'")
-    assert audit(con, "r", "t", 3, qids=["n"], keep=["s"])["spelling"][:3] == (0, 1, False)
+    assert audit(con, "r", "t", 3, quasi=["n"], keep=["s"])["spelling"][:3] == (0, 1, False)
 
 
 def test_a_node_above_keeps_a_release_by_a_hierarchy_true(con):
@@ -209,7 +211,7 @@ def test_a_node_above_keeps_a_release_by_a_hierarchy_true(con):
         "AS v(attribute, value, level, label)"
     )
     con.execute("CREATE TABLE r AS SELECT if(n < 3, 'low', 'high') AS n, s FROM t")
-    given = {"qids": ["n"], "keep": ["s"], "hierarchy": "'h'"}
+    given = {"quasi": ["n"], "keep": ["s"], "hierarchy": "'h'"}
     assert failed(con, "r", "t", 2, **given) == {}
     con.execute("UPDATE r SET n = '[3, 9]' WHERE n = 'high'")
     found = failed(con, "r", "t", 2, **given)
@@ -219,7 +221,7 @@ def test_a_node_above_keeps_a_release_by_a_hierarchy_true(con):
 def test_risk_counts_the_population_that_a_wider_label_matches(old):
     """88 of the population are 110 years old, in the wider label alone."""
     old.execute("CREATE TABLE everybody AS FROM t UNION ALL SELECT 110, 'a', 'x' FROM range(88)")
-    call = "risk('t', '{}_label', qids := ['age', 'city'], population := 'everybody')"
+    call = "risk('t', '{}_label', quasi := ['age', 'city'], population := 'everybody')"
     found = [
         old.execute(f"SELECT journalist, k_map FROM {call.format(name)}").fetchone()
         for name in "rw"

@@ -15,7 +15,7 @@ def test_labels(con, label, wanted):
 
 def test_ends_are_the_real_extremes_of_a_class(people):
     people.execute(
-        "CREATE TABLE r AS FROM rayden('people', k := 8, qids := ['born', 'sex'], "
+        "CREATE TABLE r AS FROM rayden('people', k := 8, quasi := ['born', 'sex'], "
         "keep := ['age', 'city', 'score'])"
     )
     ends = people.execute(

@@ -13,8 +13,8 @@ from anon_sql.core.names import quote
 from tests.drawing import examples
 from tests.regions.by_duckdb import Routed, asked, domain_of
 
-QIDS = ["age", 'ci"ty.x', "SELECT", "born"]
-CALL = {"qids": QIDS, "sensitive": ["ill ness"], "identifiers": ["id"], "keep": ["score"]}
+QUASI = ["age", 'ci"ty.x', "SELECT", "born"]
+CALL = {"quasi": QUASI, "sensitive": ["ill ness"], "identifiers": ["id"], "keep": ["score"]}
 
 
 def made(con, rows, seed, *, age="i * 7919 % 60", city="i * i % 9", ill="i * 13 % 4"):
@@ -34,7 +34,7 @@ def labelled(releases):
     """Return the sensitive values of each class of labels of the releases together."""
     classes = defaultdict(list)
     for row in pa.concat_tables(releases).to_pylist():
-        classes[tuple(row[name] for name in QIDS)].append(row["ill ness"])
+        classes[tuple(row[name] for name in QUASI)].append(row["ill ness"])
     return classes
 
 
@@ -95,7 +95,7 @@ def test_regions_give_a_legal_release_or_one_sentence(
         if "region must" not in error:  # then one statement refuses the table too
             with pytest.raises(Exception, match=r"k must|l must|max_share must"):
                 con.execute(
-                    f"FROM mondrian('big', k := {k}, l := {l}, t := {t}, qids := {QIDS}, "
+                    f"FROM mondrian('big', k := {k}, l := {l}, t := {t}, quasi := {QUASI}, "
                     f"max_share := {bounds.get('max_share', 'NULL')}, "
                     "identifiers := ['id', 'person'], keep := ['*'], sensitive := 'ill ness')"
                 ).fetchall()
@@ -174,7 +174,7 @@ def test_the_plan_depends_on_the_values_and_the_seed_alone(con):
 
 def test_rows_alike_are_spread_by_hash_and_refused_where_they_cannot(con):
     con.execute("CREATE TABLE big AS SELECT 1 AS a, i AS s FROM range(1000) r(i)")
-    call = asked(con, "big", k=5, qids=["a"], keep=["s"])
+    call = asked(con, "big", k=5, quasi=["a"], keep=["s"])
     routed = Routed(con, "big", call, 100)
     assert max(routed.regions.rows) <= 200
     assert sum(routed.regions.rows) == 1000
@@ -187,7 +187,7 @@ def test_rows_alike_are_spread_by_hash_and_refused_where_they_cannot(con):
 def test_parts_of_rows_alike_are_as_large_as_allowed(con, wanted):
     made(con, 20_000, 1, age="1", city="1")
     con.execute('ALTER TABLE big DROP born; ALTER TABLE big DROP "SELECT"')
-    ids = {**CALL, "qids": QIDS[:2], "identifiers": ["person"], "keep": ["score", "id"]}
+    ids = {**CALL, "quasi": QUASI[:2], "identifiers": ["person"], "keep": ["score", "id"]}
     routed = Routed(con, "big", asked(con, "big", k=3, **ids), wanted, most=wanted)
     assert max(routed.regions.rows) <= wanted
     assert sum(routed.regions.rows) == 20_000

@@ -37,7 +37,7 @@ def routed(con, kind, expression, **more):
         f"CREATE OR REPLACE TABLE big AS SELECT CAST(if(i % 11 = 0, NULL, {expression}) AS {kind}) "
         f'AS "{HOSTILE.replace(chr(34), chr(34) * 2)}", i AS s FROM range(90) r(i)'
     )
-    call = asked(con, "big", k=3, qids=[HOSTILE], keep=["s"], **more)
+    call = asked(con, "big", k=3, quasi=[HOSTILE], keep=["s"], **more)
     return call, Routed(con, "big", call, 30)
 
 

@@ -21,7 +21,7 @@ TABLE = """
         i * 7919 % 50 AS age, DATE '2020-01-01' + (i % 40)::INTEGER AS day,
         i * 13 % 4 AS ill, i // 3 AS person
     FROM range({rows}) r(i)"""
-QIDS = ["num", 'ci"ty', "age", "day"]
+QUASI = ["num", 'ci"ty', "age", "day"]
 
 
 def strata_of(rows, names):
@@ -57,7 +57,7 @@ def test_a_region_holds_whole_strata_or_rows_of_one(
     monkeypatch.setattr(tree, "DEEPEST", deepest)
     con.execute(TABLE.format(rows=rows, numbers=numbers, rare=rare))
     others = [] if "entity" in limits else ["person"]
-    roles = {"qids": QIDS, "sensitive": ["ill"], "identifiers": others}
+    roles = {"quasi": QUASI, "sensitive": ["ill"], "identifiers": others}
     call = asked(con, "big", k=k, strata=names, **roles, **limits)
     counted = Counter(strata_of(con.table("big").to_arrow_table().to_pydict(), names))
     try:
@@ -84,7 +84,7 @@ def test_strata_of_every_type(con, kind):
         f"CREATE TABLE big AS SELECT CAST({value} AS {kind}) AS v, j AS age, v::VARCHAR AS s "
         "FROM range(20) r(i), range(9) q(j)"
     )
-    call = asked(con, "big", k=3, qids=["v", "age"], keep=["s"], strata=["v"])
+    call = asked(con, "big", k=3, quasi=["v", "age"], keep=["s"], strata=["v"])
     routed = Routed(con, "big", call, 20, sample=30)
     assert len(undivided(routed, ["s"])) > 1
 
@@ -94,7 +94,7 @@ def test_the_smaller_strata_share_regions(con):
     con.execute(
         "CREATE TABLE big AS SELECT least(i // 4, 1000) AS v, i AS age FROM range(5000) r(i)"
     )
-    call = asked(con, "big", k=4, qids=["v", "age"], strata=["v"])
+    call = asked(con, "big", k=4, quasi=["v", "age"], strata=["v"])
     routed = Routed(con, "big", call, 200, sample=100)
     assert len(undivided(routed, ["v"])) == 1001
     assert len(routed.regions.rows) < 60
@@ -104,7 +104,7 @@ def test_the_smaller_strata_share_regions(con):
 @pytest.mark.parametrize("cells", [1, 100])
 def test_strata_are_counted_some_at_a_time(con, monkeypatch, cells):
     con.execute(TABLE.format(rows=240, numbers=4, rare=40))
-    roles = {"qids": QIDS, "sensitive": ["ill"], "identifiers": ["person"]}
+    roles = {"quasi": QUASI, "sensitive": ["ill"], "identifiers": ["person"]}
     call = asked(con, "big", k=2, l=3, strata=["num", 'ci"ty'], **roles)
     with pytest.raises(AnonError, match="every stratum must satisfy k, l and t") as wanted:
         Routed(con, "big", call, 50)
@@ -117,7 +117,7 @@ def test_strata_are_counted_some_at_a_time(con, monkeypatch, cells):
 def test_too_many_strata_are_refused(con, monkeypatch):
     monkeypatch.setattr(strata, "MOST", 19)
     con.execute("CREATE TABLE big AS SELECT i % 20 AS v, i AS age FROM range(205) r(i)")
-    call = {"qids": ["v", "age"], "strata": ["v"]}
+    call = {"quasi": ["v", "age"], "strata": ["v"]}
     with pytest.raises(AnonError, match="a release in parts must have at most 19 strata, got more"):
         Routed(con, "big", asked(con, "big", k=10, **call), 50)
     with pytest.raises(AnonError, match="got 15 that do not, the smallest of 10 rows"):
@@ -128,7 +128,7 @@ def test_too_many_strata_are_refused(con, monkeypatch):
 
 def test_statements_of_strata_name_no_value(con):
     con.execute(TABLE.format(rows=90, numbers=2, rare=40))
-    call = asked(con, "big", k=1, qids=QIDS, keep=["ill", "person"], strata=['ci"ty', "num"])
+    call = asked(con, "big", k=1, quasi=QUASI, keep=["ill", "person"], strata=['ci"ty', "num"])
     ran = []
 
     def run(sql):

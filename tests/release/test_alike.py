@@ -19,7 +19,7 @@ PEOPLE = """
     ) AS rows(c, person, s, class_id)
 """
 CALL = (
-    "FROM generalize('people', k := 1, qids := ['c'], sensitive := 's', t := 0.1, "
+    "FROM generalize('people', k := 1, quasi := ['c'], sensitive := 's', t := 0.1, "
     "entity := 'person', suppressed := '{mode}')"
 )
 

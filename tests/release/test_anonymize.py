@@ -47,19 +47,19 @@ def fingerprint(con, call):
 
 @pytest.mark.parametrize(("columns", "effort", "part"), few(*LOSS, first=2))
 def test_loss_on_adult(adult, columns, effort, part):
-    qids = QUASI if columns == "mixed" else NUMBERS
+    quasi = QUASI if columns == "mixed" else NUMBERS
     found = []
     some = f"FROM adult WHERE rowid % {part} = 0"
-    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(qids)}, income {some}")
+    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(quasi)}, income {some}")
     for k in (5, 10, 100):
         adult.execute(
-            f"CREATE OR REPLACE TABLE r AS FROM anonymize('plain', k := {k}, qids := {qids}, "
+            f"CREATE OR REPLACE TABLE r AS FROM anonymize('plain', k := {k}, quasi := {quasi}, "
             f"sensitive := ['income'], effort := '{effort}')"
         )
-        own = sizes(adult, "r", qids)
+        own = sizes(adult, "r", quasi)
         assert min(own) >= k
         assert sum(own) == len(range(0, 30_162, part))
-        found.append(adult.execute(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0])
+        found.append(adult.execute(f"SELECT gcp('plain', 'r', quasi := {quasi})").fetchall()[0][0])
     assert found == pytest.approx(LOSS[columns, effort, part], rel=0.02)
 
 
@@ -67,14 +67,14 @@ def test_loss_on_adult(adult, columns, effort, part):
 def test_least_loss_by_hierarchies_on_adult(adult, shared_data):
     files = f"{shared_data}/hierarchies/adult/*.csv"
     adult.execute(f"CREATE TABLE h AS FROM read_hierarchies('{files}') WHERE attribute <> 'age'")
-    qids = [name.replace("education_num", "education") for name in QUASI]
-    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(qids)} FROM adult")
+    quasi = [name.replace("education_num", "education") for name in QUASI]
+    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(quasi)} FROM adult")
     adult.execute("CREATE TABLE part AS FROM plain WHERE rowid % 6 = 0")
 
     def loss(table, methods):
         found = adult.execute(
             f"SELECT method, k, gcp FROM compare('{table}', ks := [5, 10], hierarchy := 'h', "
-            f"methods := {methods}, qids := {qids})"
+            f"methods := {methods}, quasi := {quasi})"
         ).fetchall()
         return {k: {name: gcp for name, at, gcp in found if at == k} for k in (5, 10)}
 
@@ -93,7 +93,7 @@ def test_less_loss_by_hierarchies_than_k_member(con):
     con.execute(f"CREATE TABLE h AS {' UNION ALL '.join(trees)}")
     found = con.execute(
         "SELECT method, k, gcp FROM compare('made', ks := [5, 10], hierarchy := 'h', "
-        f"methods := ['anonymize', 'k_member'], qids := {['age', *names]})"
+        f"methods := ['anonymize', 'k_member'], quasi := {['age', *names]})"
     ).fetchall()
     loss = {(method, k): gcp for method, k, gcp in found}
     for k in (5, 10):
@@ -125,7 +125,7 @@ def test_less_loss_than_a_tree(people):
 def test_neither_threads_nor_seed_nor_scan_order_show(people, effort):
     people.execute("CREATE TABLE other AS FROM people ORDER BY hash(person_id)")
     roles = (
-        "qids := ['age', 'city', 'sex', 'born'], identifiers := ['person_id'], "
+        "quasi := ['age', 'city', 'sex', 'born'], identifiers := ['person_id'], "
         f"sensitive := ['illness'], keep := ['score'], k := 6, effort := '{effort}'"
     )
     found = []
@@ -141,18 +141,18 @@ def test_many_categories_and_many_columns(con):
         + ", ".join(f"hash(i, {c}) % 9 AS c{c}" for c in range(70))
         + " FROM range(900) AS made(i)"
     )
-    qids = ["text", *(f"c{c}" for c in range(70))]
+    quasi = ["text", *(f"c{c}" for c in range(70))]
     for effort in ("fast", "good"):
         con.execute(
-            f"CREATE OR REPLACE TABLE r AS FROM anonymize('wide', k := 5, qids := {qids}, "
+            f"CREATE OR REPLACE TABLE r AS FROM anonymize('wide', k := 5, quasi := {quasi}, "
             f"effort := '{effort}')"
         )
-        assert min(sizes(con, "r", qids)) >= 5
+        assert min(sizes(con, "r", quasi)) >= 5
 
 
 def test_a_column_of_nulls_and_equal_rows(con):
     con.execute("CREATE TABLE same AS SELECT 1 AS a, NULL::VARCHAR AS b, 'x' AS c FROM range(23)")
-    found = con.execute("FROM anonymize('same', k := 4, qids := ['a', 'b', 'c'])").fetchall()
+    found = con.execute("FROM anonymize('same', k := 4, quasi := ['a', 'b', 'c'])").fetchall()
     assert found == [("1", None, "x")] * 23
 
 
@@ -222,14 +222,14 @@ def test_best_loses_no_more_than_good_and_is_the_same_again(people):
     ("columns", "k", "rounds", "limit"), [("mixed", 10, 5, 0.0385), ("numeric", 100, 10, 0.0625)]
 )
 def test_best_on_adult(adult, columns, k, rounds, limit):
-    qids = QUASI if columns == "mixed" else NUMBERS
-    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(qids)} FROM adult")
+    quasi = QUASI if columns == "mixed" else NUMBERS
+    adult.execute(f"CREATE TABLE plain AS SELECT {', '.join(quasi)} FROM adult")
     adult.execute(
-        f"CREATE TABLE r AS FROM anonymize('plain', k := {k}, qids := {qids}, effort := 'best', "
+        f"CREATE TABLE r AS FROM anonymize('plain', k := {k}, quasi := {quasi}, effort := 'best', "
         f"rounds := {rounds})"
     )
-    assert min(sizes(adult, "r", qids)) >= k
-    assert adult.execute(f"SELECT gcp('plain', 'r', qids := {qids})").fetchall()[0][0] <= limit
+    assert min(sizes(adult, "r", quasi)) >= k
+    assert adult.execute(f"SELECT gcp('plain', 'r', quasi := {quasi})").fetchall()[0][0] <= limit
 
 
 SENSITIVE = {  # the last two: the largest loss on every fifth row, and on all
@@ -255,10 +255,10 @@ def test_loss_under_l_and_t_on_adult(adult, asked, part):
     adult.execute(f"CREATE VIEW part AS SELECT {', '.join(names)}, {column} {some}")
     lost = {}
     for method in ("anonymize", "mondrian"):
-        call = f"FROM {method}('part', k := 10, qids := {names}, sensitive := '{column}', {rules})"
+        call = f"FROM {method}('part', k := 10, quasi := {names}, sensitive := '{column}', {rules})"
         adult.execute(f"CREATE OR REPLACE TABLE released AS {call}")
         ((lost[method],),) = adult.execute(
-            f"SELECT gcp('part', 'released', qids := {names})"
+            f"SELECT gcp('part', 'released', quasi := {names})"
         ).fetchall()
     assert lost["anonymize"] <= limits[part == 1]
     assert lost["anonymize"] < lost["mondrian"]
@@ -278,10 +278,10 @@ def test_more_effort_under_l_and_t_never_loses_more(people):
 HEART = {(6, 3): 0.0600, (6, 5): 0.1037, (8, 3): 0.0845, (8, 5): 0.1379, (8, 10): 0.2317}
 
 
-def losses(con, table, k, qids, rest=""):
+def losses(con, table, k, quasi, rest=""):
     """The GCP of every method that can release the table, by name."""
     found = con.execute(
-        f"SELECT method, gcp FROM compare('{table}', ks := [{k}], qids := {qids}{rest}) "
+        f"SELECT method, gcp FROM compare('{table}', ks := [{k}], quasi := {quasi}{rest}) "
         "WHERE gcp IS NOT NULL"
     ).fetchall()
     assert len(found) > 6
@@ -291,8 +291,8 @@ def losses(con, table, k, qids, rest=""):
 @pytest.mark.parametrize(("columns", "k"), few(*HEART, first=1))
 def test_no_method_loses_less_on_heart(con, shared_data, columns, k):
     path = f"{shared_data}/heart_cleveland.parquet"
-    qids = con.sql(f"FROM '{path}'").columns[:columns]
-    found = losses(con, path, k, qids, ", keep := ['*']")
+    quasi = con.sql(f"FROM '{path}'").columns[:columns]
+    found = losses(con, path, k, quasi, ", keep := ['*']")
     own = found.pop("anonymize")
     assert own < min(found.values())
     assert own == pytest.approx(HEART[columns, k], rel=0.01)
@@ -367,7 +367,7 @@ def test_a_table_of_more_rows_is_released_as_without_the_search(con, monkeypatch
         "CREATE TABLE t AS SELECT (hash(i) % 60)::INTEGER AS age, 'c' || hash(i * 3) % 9 AS city, "
         "['f', 'm'][1 + i % 2] AS sex, 'i' || hash(i * 7) % 3 AS ill FROM range(121) AS made(i)"
     )
-    call = f"FROM anonymize('{{}}', k := 3, qids := ['age', 'city', 'sex'], keep := ['*']{rest})"
+    call = f"FROM anonymize('{{}}', k := 3, quasi := ['age', 'city', 'sex'], keep := ['*']{rest})"
     con.execute("CREATE TABLE small AS FROM t LIMIT 120")
     found = [con.execute(call.format(name)).fetchall() for name in ("t", "small")]
     monkeypatch.setattr(anonymize, "SMALL", 0)
@@ -425,7 +425,7 @@ def test_large_tables_with_rare_values_are_released_part_by_part(con, monkeypatc
     monkeypatch.setattr(anonymize, "part_by_part", part_by_part)
     for threads in (1, 2):
         con.execute(f"SET threads = {threads}")
-        call = f"anonymize('rare', k := 5, beta := 1, qids := {QUASI}, sensitive := 'income')"
+        call = f"anonymize('rare', k := 5, beta := 1, quasi := {QUASI}, sensitive := 'income')"
         released.append(con.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {call}").fetchall())
     assert released[0] == released[1]
     (first, second) = called
@@ -450,9 +450,9 @@ def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
     Some rows of a large table tell which groups are best, unless all rows then lose much more.
     """
     datasets.adult(con, 6000, table="rare", roles=False, seed=6)
-    qids, real, tried = QUASI, anonymize.best_cut, []
+    quasi, real, tried = QUASI, anonymize.best_cut, []
     call = (
-        f"FROM anonymize('rare', k := 5, l := 1.5, l_kind := 'entropy', qids := {qids}, "
+        f"FROM anonymize('rare', k := 5, l := 1.5, l_kind := 'entropy', quasi := {quasi}, "
         "sensitive := 'income')"
     )
 
@@ -468,14 +468,14 @@ def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
                 patch.setattr(anonymize, name, value)
             con.execute(f"CREATE OR REPLACE TABLE released AS {call}")
         classes = con.execute(
-            f"SELECT list(income) FROM released GROUP BY {', '.join(qids)}"
+            f"SELECT list(income) FROM released GROUP BY {', '.join(quasi)}"
         ).fetchall()
         assert sum(len(values) for (values,) in classes) == 6000
         for (values,) in classes:
             shares = [values.count(income) / len(values) for income in set(values)]
             assert len(values) >= 5
             assert np.exp(-sum(p * np.log(p) for p in shares)) >= 1.5 - 1e-9
-        ((lost,),) = con.execute(f"SELECT gcp('rare', 'released', qids := {qids})").fetchall()
+        ((lost,),) = con.execute(f"SELECT gcp('rare', 'released', quasi := {quasi})").fetchall()
         return lost
 
     without = loss(HARD=np.inf)

@@ -28,7 +28,7 @@ def test_the_patients_of_lefevre(con):
         "AS v(sex, age, zipcode)"
     )
     rows = con.execute(
-        "FROM basic_mondrian('patients', k := 2, qids := ['sex', 'age', 'zipcode'])"
+        "FROM basic_mondrian('patients', k := 2, quasi := ['sex', 'age', 'zipcode'])"
     ).fetchall()
     assert Counter(rows) == {
         ("Male", "[25, 26]", "53711"): 2,
@@ -62,7 +62,7 @@ def test_a_node_is_replaced_by_its_children_where_each_has_k_rows(con, rows, wan
     hierarchy(con, {"job": JOBS})
     con.execute(f"CREATE TABLE t AS SELECT unnest({rows.split()}) AS job")
     found = con.execute(
-        "FROM basic_mondrian('t', k := 2, qids := ['job'], hierarchy := 'h')"
+        "FROM basic_mondrian('t', k := 2, quasi := ['job'], hierarchy := 'h')"
     ).fetchall()
     assert Counter(job for (job,) in found) == wanted
 
@@ -70,7 +70,7 @@ def test_a_node_is_replaced_by_its_children_where_each_has_k_rows(con, rows, wan
 def test_null_is_cut_off_where_both_sides_have_k_rows(con):
     hierarchy(con, {"job": JOBS})
     con.execute("CREATE TABLE t AS SELECT unnest(['nurse', 'nurse', NULL, NULL]) AS job")
-    call = "FROM basic_mondrian('{}', k := 2, qids := ['job'], hierarchy := 'h')"
+    call = "FROM basic_mondrian('{}', k := 2, quasi := ['job'], hierarchy := 'h')"
     assert Counter(con.execute(call.format("t")).fetchall()) == {("nurse",): 2, (None,): 2}
     con.execute("CREATE TABLE u AS SELECT unnest(['nurse', 'nurse', NULL]) AS job")
     assert Counter(con.execute(call.format("u")).fetchall()) == {("*",): 3}
@@ -83,7 +83,7 @@ def test_adult_with_its_hierarchies(con, shared_data, k):
     con.execute(f"CREATE TABLE adult AS FROM '{shared_data}/adult.parquet'")
     con.execute(f"CREATE TABLE h AS FROM read_hierarchies('{shared_data}/hierarchies/adult/*.csv')")
     con.execute(
-        f"CREATE TABLE r AS FROM basic_mondrian('adult', k := {k}, qids := {QUASI}, "
+        f"CREATE TABLE r AS FROM basic_mondrian('adult', k := {k}, quasi := {QUASI}, "
         f"keep := {KEPT}, hierarchy := 'h')"
     )
     found = con.execute(f"SELECT count(*) FROM r GROUP BY {quoted(QUASI)}").fetchall()
@@ -91,8 +91,8 @@ def test_adult_with_its_hierarchies(con, shared_data, k):
     assert min(sizes) >= k
     assert sum(sizes) == 48_842
     loss, smallest = con.execute(
-        f"SELECT gcp('adult', 'r', qids := {QUASI}, hierarchy := 'h'), "
-        f"k_anonymity('adult', 'r', qids := {QUASI}, hierarchy := 'h')"
+        f"SELECT gcp('adult', 'r', quasi := {QUASI}, hierarchy := 'h'), "
+        f"k_anonymity('adult', 'r', quasi := {QUASI}, hierarchy := 'h')"
     ).fetchall()[0]
     assert smallest == min(sizes)
     assert loss < {5: 0.16, 10: 0.27, 25: 0.39, 50: 0.46, 100: 0.52}[k]

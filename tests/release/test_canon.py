@@ -7,7 +7,7 @@ from tests.oracles import gcp, sizes
 
 NUMERIC = ["age", "fnlwgt", "capital_gain", "capital_loss", "hours_per_week"]
 KEEP = ["education_num", "workclass", "marital_status", "occupation", "race", "sex"]
-CALL = f"FROM canon('adult', k := {{}}, seed := {{}}, qids := {NUMERIC}, keep := ['*'])"
+CALL = f"FROM canon('adult', k := {{}}, seed := {{}}, quasi := {NUMERIC}, keep := ['*'])"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def test_loss_and_class_size_on_adult(numeric):
         numeric.execute(f"CREATE OR REPLACE TABLE r AS {CALL.format(10, seed)}")
         losses.append(gcp(numeric, "adult", "r", NUMERIC))
         averages.append(30_162 / len(sizes(numeric, "r", NUMERIC)) / 10)
-    measured = f"SELECT gcp('adult', 'r', qids := {NUMERIC}), cavg('adult', 'r', k := 10, qids := {NUMERIC})"
+    measured = f"SELECT gcp('adult', 'r', quasi := {NUMERIC}), cavg('adult', 'r', k := 10, quasi := {NUMERIC})"
     assert numeric.execute(measured).fetchall()[0] == pytest.approx((losses[-1], averages[-1]))
     assert np.mean(losses) <= 0.037
     assert np.mean(averages) < 1.5

@@ -15,7 +15,7 @@ from tests.sentence import fails
 pytestmark = [pytest.mark.quick, pytest.mark.oldest]
 
 TABLE = "CREATE TABLE t AS SELECT i % 12 AS n, ['u', 'v', 'w'][1 + i % 3] AS c, i AS rid FROM range(60) r(i)"
-CALL = "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'])"
+CALL = "FROM rayden('t', k := 5, quasi := ['n', 'c'], keep := ['rid'])"
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_a_class_that_breaks_l_t_or_counts_rows_for_persons(con, monkeypatch, as
     monkeypatch.setattr(pipeline, "merge_equal_labels", lambda *_: None)
     said = fails(
         con,
-        f"FROM rayden('t', k := 5, qids := ['n'], identifiers := ['person'], sensitive := 's', {asked})",
+        f"FROM rayden('t', k := 5, quasi := ['n'], identifiers := ['person'], sensitive := 's', {asked})",
     )
     assert said.startswith("rayden: every class of labels must satisfy k, l and t, got ")
 
@@ -86,7 +86,7 @@ def test_a_class_without_a_label(con, monkeypatch, broken):
         ]
 
     monkeypatch.setattr(pipeline, "make_labels", wrong)
-    assert fails(con, "FROM generalize('t', k := 10, qids := ['n'], keep := [])") == (
+    assert fails(con, "FROM generalize('t', k := 10, quasi := ['n'], keep := [])") == (
         "generalize: every class must have a label that was printed, got one without in n; "
         "nothing was released; please report this"
     )
@@ -104,7 +104,7 @@ def test_a_print_that_reads_back_as_something_else(table, monkeypatch):
     monkeypatch.setattr(
         writing, "printed", lambda ends, _: [pa.array(["7"] * len(e)) for e in ends]
     )
-    said = fails(table, "FROM rayden('t', k := 5, qids := ['n'], keep := ['c', 'rid'])")
+    said = fails(table, "FROM rayden('t', k := 5, quasi := ['n'], keep := ['c', 'rid'])")
     assert "every value must lie in its label" in said or "at least 5 rows" in said
 
 
@@ -124,7 +124,7 @@ def test_macros_of_the_user_change_nothing(con, format):
     con.execute("ALTER TABLE t ADD COLUMN s VARCHAR")
     con.execute("UPDATE t SET s = 'abcde'[1 + rid % 5]")
     call = (
-        "FROM rayden('t', k := 5, qids := ['n', 'c'], keep := ['rid'], sensitive := 's', l := 2, "
+        "FROM rayden('t', k := 5, quasi := ['n', 'c'], keep := ['rid'], sensitive := 's', l := 2, "
         f"format := '{format}')"
     )
     before = con.execute(call).fetchall()
@@ -136,9 +136,9 @@ def test_macros_of_the_user_change_nothing(con, format):
 def test_two_classes_that_print_alike_are_one(con):
     con.execute("CREATE TABLE t AS SELECT i // 3 AS class_id, 'x' AS c FROM range(30) r(i)")
     con.execute("CREATE TABLE ok AS SELECT i // 5 AS class_id, 'x' AS c FROM range(30) r(i)")
-    rows = con.execute("FROM generalize('ok', k := 5, qids := ['c'], keep := ['*'])").fetchall()
+    rows = con.execute("FROM generalize('ok', k := 5, quasi := ['c'], keep := ['*'])").fetchall()
     assert rows == [("x",)] * 30
-    assert fails(con, "FROM generalize('t', k := 5, qids := ['c'], keep := ['*'])") == (
+    assert fails(con, "FROM generalize('t', k := 5, quasi := ['c'], keep := ['*'])") == (
         "generalize: every class must have at least 5 rows, got 10 that do not; "
         "merge them, or set their class to NULL to suppress their rows"
     )

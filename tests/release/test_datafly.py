@@ -37,7 +37,7 @@ def patients(con):
 
 def run(con, **more):
     given = "".join(f", {name} := {value!r}" for name, value in more.items())
-    call = f"FROM datafly('patients', k := 2, qids := {NAMES}, hierarchy := 'h'{given})"
+    call = f"FROM datafly('patients', k := 2, quasi := {NAMES}, hierarchy := 'h'{given})"
     return Counter(con.execute(call).fetchall())
 
 
@@ -85,7 +85,7 @@ def test_a_column_is_generalized_as_a_whole(con):
     """A class that agrees on a value shows the level of all others; NULL is a value below the root."""
     hierarchy(con, {"s": {v: ["AB" if v in "ab" else "CD", "*"] for v in "abcd"}})
     con.execute("CREATE TABLE t AS SELECT unnest(['a', 'b', 'c', 'c', NULL, NULL]) AS s")
-    call = "FROM datafly('t', k := 2, qids := ['s'], hierarchy := 'h', suppression_limit := 0)"
+    call = "FROM datafly('t', k := 2, quasi := ['s'], hierarchy := 'h', suppression_limit := 0)"
     assert Counter(con.execute(call).fetchall()) == {("AB",): 2, ("CD",): 2, (None,): 2}
     con.execute("INSERT INTO t VALUES ('b'), ('d')")
     con.execute("DELETE FROM t WHERE s IS NULL")
@@ -97,7 +97,7 @@ def test_every_quasi_identifier_needs_a_hierarchy(con):
     con.execute("CREATE TABLE t AS SELECT i % 2 AS a, i % 3 AS b, i % 2 AS c FROM range(9) AS r(i)")
     hierarchy(con, {"c": {"0": ["*"], "1": ["*"]}})
     for given in ("", ", hierarchy := 'h'"):
-        said = fails(con, f"FROM datafly('t', k := 2, qids := ['a', 'b', 'c']{given})")
+        said = fails(con, f"FROM datafly('t', k := 2, quasi := ['a', 'b', 'c']{given})")
         assert said == (
             "datafly: every quasi-identifier needs a hierarchy, got none for "
             f"{'a, b' if given else 'a, b, c'}; add one, or use basic_mondrian, which takes columns without"
@@ -110,7 +110,7 @@ def test_the_limit_is_a_share(patients, limit):
         duckdb.Error, match="datafly: suppression_limit must be a number of at least 0"
     ):
         patients.execute(
-            f"FROM datafly('patients', qids := {NAMES}, hierarchy := 'h', suppression_limit := {limit})"
+            f"FROM datafly('patients', quasi := {NAMES}, hierarchy := 'h', suppression_limit := {limit})"
         ).fetchall()
 
 
@@ -119,7 +119,7 @@ def test_adult_with_its_hierarchies(con, shared_data, k):
     con.execute(f"CREATE TABLE adult AS FROM '{shared_data}/adult.parquet'")
     con.execute(f"CREATE TABLE h AS FROM read_hierarchies('{shared_data}/hierarchies/adult/*.csv')")
     con.execute(
-        f"CREATE TABLE r AS FROM datafly('adult', k := {k}, qids := {QUASI}, keep := {KEPT}, "
+        f"CREATE TABLE r AS FROM datafly('adult', k := {k}, quasi := {QUASI}, keep := {KEPT}, "
         "hierarchy := 'h')"
     )
     found = con.execute(f"SELECT {quoted(QUASI)}, count(*) FROM r GROUP BY ALL").fetchall()
@@ -141,7 +141,7 @@ def test_hierarchies_with_faults_on_adult(con, shared_data):
     con.execute(
         f"CREATE TABLE h AS FROM read_hierarchies('{shared_data}/hierarchies/adult_anjana/*.csv')"
     )
-    call = f"FROM datafly('adult', k := 10, qids := {QUASI}, keep := {KEPT}, hierarchy := 'h')"
+    call = f"FROM datafly('adult', k := 10, quasi := {QUASI}, keep := {KEPT}, hierarchy := 'h')"
     assert fails(con, call) == (
         "datafly: the hierarchy must cover every value of age, got 1 value that it lacks; "
         "check_hierarchy() lists them"
@@ -150,5 +150,5 @@ def test_hierarchies_with_faults_on_adult(con, shared_data):
     con.execute(f"CREATE TABLE r AS {call}")
     sizes = con.execute(f"SELECT count(*) FROM r GROUP BY {quoted(QUASI)}").fetchall()
     assert min(size for (size,) in sizes) >= 10
-    qids = f"qids := {QUASI}, hierarchy := 'h'"
-    assert con.execute(f"SELECT k_anonymity('adult', 'r', {qids}) >= 10").fetchall() == [(True,)]
+    quasi = f"quasi := {QUASI}, hierarchy := 'h'"
+    assert con.execute(f"SELECT k_anonymity('adult', 'r', {quasi}) >= 10").fetchall() == [(True,)]

@@ -41,13 +41,13 @@ def ncp(con, method, name, k, l, **options):  # noqa: E741
     _, quasi, sensitive = CELLS[name]
     given = "".join(f", {option} := '{value}'" for option, value in options.items())
     con.execute(
-        f"CREATE OR REPLACE TABLE r AS FROM {method}('t', k := {k}, l := {l}, qids := {quasi}, "
+        f"CREATE OR REPLACE TABLE r AS FROM {method}('t', k := {k}, l := {l}, quasi := {quasi}, "
         f"sensitive := '{sensitive}'{given})"
     )
     assert min(sizes(con, "r", quasi)) >= k
-    diverse = con.execute(f"SELECT l_diversity('t', 'r', '{sensitive}', qids := {quasi})")
+    diverse = con.execute(f"SELECT l_diversity('t', 'r', '{sensitive}', quasi := {quasi})")
     assert diverse.fetchall()[0][0] >= l
-    return con.execute(f"SELECT gcp('t', 'r', ncp := 'dop', qids := {quasi})").fetchall()[0][0]
+    return con.execute(f"SELECT gcp('t', 'r', ncp := 'dop', quasi := {quasi})").fetchall()[0][0]
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_noise_is_one_class_or_cut_or_left_out(con):
         "FROM range(100) AS r(i) UNION ALL SELECT 100 + i, 300 + 40 * i, 900 - 75 * i FROM range(8) AS r(i)"
     )
     text = (
-        "FROM {}('t', k := 4, qids := ['x', 'y'], keep := 'rid', eps := 0.03, min_samples := 4{})"
+        "FROM {}('t', k := 4, quasi := ['x', 'y'], keep := 'rid', eps := 0.03, min_samples := 4{})"
     )
 
     def outside(more, far=100):
@@ -134,16 +134,16 @@ def test_text_alone_and_rows_all_equal(con):
     )
     for loss in ("lil", "ncp"):
         con.execute(
-            f"CREATE OR REPLACE TABLE r AS FROM dop('t', k := 3, qids := ['a', 'b'], loss := '{loss}')"
+            f"CREATE OR REPLACE TABLE r AS FROM dop('t', k := 3, quasi := ['a', 'b'], loss := '{loss}')"
         )
         assert sizes(con, "r", ["a", "b"]) == [3] * 30
     con.execute("CREATE TABLE same AS SELECT 1 AS a FROM range(20)")
-    assert con.execute("FROM dop('same', k := 4, qids := ['a'])").fetchall() == [("1",)] * 20
+    assert con.execute("FROM dop('same', k := 4, quasi := ['a'])").fetchall() == [("1",)] * 20
 
 
 def test_a_table_below_two_classes_is_one(con):
     con.execute("CREATE TABLE t AS SELECT i AS a FROM range(7) AS r(i)")
-    assert set(con.execute("FROM dop('t', k := 4, qids := ['a'])").fetchall()) == {("[0, 6]",)}
+    assert set(con.execute("FROM dop('t', k := 4, quasi := ['a'])").fetchall()) == {("[0, 6]",)}
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def fill(con, rows):
 
 def call(function, k, how, **more):
     given = {
-        "qids": QUASI,
+        "quasi": QUASI,
         "sensitive": ["x", "w"],
         "hierarchy": "h",
         **({"l": how["l"]} if "l" in how else {}),
@@ -118,7 +118,7 @@ def test_adult_with_its_taxonomies(con, shared_data, names, k, share):
     con.execute(
         f"CREATE TABLE h AS FROM read_hierarchies('{shared_data}/hierarchies/adult_taxonomy/*.csv')"
     )
-    roles = f"qids := {names}, hierarchy := 'h'"
+    roles = f"quasi := {names}, hierarchy := 'h'"
     con.execute(
         f"CREATE TABLE r AS FROM full_domain('adult', k := {k}, {roles}, keep := ['*'], "
         f"suppression_limit := {share})"
@@ -171,7 +171,7 @@ def test_numbers_without_a_hierarchy_have_ranges_of_equal_widths(con):
     )
     for minimize in ("gcp", "dm", "height"):
         con.execute(
-            "CREATE OR REPLACE TABLE r AS FROM full_domain('t', k := 3, qids := ['n', 'd', 'c'], "
+            "CREATE OR REPLACE TABLE r AS FROM full_domain('t', k := 3, quasi := ['n', 'd', 'c'], "
             f"keep := ['*'], suppression_limit := 0.1, minimize := '{minimize}')"
         )
         shown = con.execute(
@@ -194,7 +194,7 @@ def test_ends_of_ranges_are_released_values(con):
     con.execute("CREATE TABLE t AS SELECT i % 9 AS n, i // 9 AS c FROM range(90) AS r(i)")
     con.execute("INSERT INTO t VALUES (99, 3)")
     con.execute(
-        "CREATE TABLE r AS FROM full_domain('t', k := 5, qids := ['n', 'c'], suppressed := 'drop', "
+        "CREATE TABLE r AS FROM full_domain('t', k := 5, quasi := ['n', 'c'], suppressed := 'drop', "
         "suppression_limit := 0.05)"
     )
     assert con.execute("SELECT count(*), max(anon_max(n)::INT) FROM r").fetchall() == [(90, 8)]
@@ -206,11 +206,11 @@ def test_hostile_names_and_one_column_after_another(con):
         "FROM range(60) AS r(i)"
     )
     found = con.sql(
-        """FROM full_domain('"o''dd té"', k := 4, qids := ['like', 'a.b"c'], keep := ['é', '*'])"""
+        """FROM full_domain('"o''dd té"', k := 4, quasi := ['like', 'a.b"c'], keep := ['é', '*'])"""
     )
     assert found.columns == ["like", 'a.b"c', "é"]
     assert min(Counter(row[:2] for row in found.fetchall()).values()) >= 4
-    everything = """FROM lattice('"o''dd té"', k := 2, qids := ['like', 'a.b"c'],"""
+    everything = """FROM lattice('"o''dd té"', k := 2, quasi := ['like', 'a.b"c'],"""
     strata = con.execute(f"""{everything} strata := ['a.b"c', 'like'])""").fetchall()
     assert [(row[0], row[5]) for row in strata] == [({"like": 0, 'a.b"c': 0}, True)]
 
@@ -219,7 +219,7 @@ def test_a_lattice_that_is_too_large(con):
     columns = ", ".join(f"hash(i, {at}) % 1000003 AS c{at}" for at in range(12))
     con.execute(f"CREATE TABLE t AS SELECT {columns} FROM range(3000) AS r(i)")
     names = [f"c{at}" for at in range(12)]
-    said = fails(con, f"FROM full_domain('t', k := 2, qids := {names}, suppression_limit := 1)")
+    said = fails(con, f"FROM full_domain('t', k := 2, quasi := {names}, suppression_limit := 1)")
     assert said.startswith(
         "full_domain: the levels of the columns must have at most 4,194,304 combinations, got "
     )
@@ -229,15 +229,15 @@ def test_like_is_in_parts_and_other_functions_refused(con, tmp_path):
     con.execute("CREATE TABLE t AS SELECT i % 7 AS a, i % 3 AS b FROM range(60) AS r(i)")
     with pytest.raises(Exception, match="full_domain: the table must be released in one statement"):
         anon_sql.release(
-            con, "t", into="r", k=5, method="full_domain", qids=["a", "b"], region_rows=20
+            con, "t", into="r", k=5, method="full_domain", quasi=["a", "b"], region_rows=20
         )
-    anon_sql.release(con, "t", into="may", k=5, method="full_domain", qids=["a", "b"])
-    anon_sql.release(con, "t", into="june", k=5, method="full_domain", qids=["a", "b"], like="may")
+    anon_sql.release(con, "t", into="may", k=5, method="full_domain", quasi=["a", "b"])
+    anon_sql.release(con, "t", into="june", k=5, method="full_domain", quasi=["a", "b"], like="may")
     assert Counter(con.execute("FROM may").fetchall()) == Counter(
         con.execute("FROM june").fetchall()
     )
     ((note,),) = con.execute(
-        "SELECT note FROM compare('t', methods := 'full_domain', ks := [5], qids := ['a', 'b'], "
+        "SELECT note FROM compare('t', methods := 'full_domain', ks := [5], quasi := ['a', 'b'], "
         "options := {'full_domain': {'like': 'may'}})"
     ).fetchall()
     assert note.startswith("full_domain: like must be a parameter of the function itself")

@@ -26,7 +26,7 @@ def test_kept_columns_are_untouched_and_beside_their_own_row(con, form):
         f"CREATE OR REPLACE TABLE t AS SELECT i AS rid, i % 3 AS q, {made} FROM range(12) AS r(i)"
     )
     keep = ["rid", *values]
-    call = f"rayden('t', k := 3, qids := ['q'], keep := {keep}, format := '{form}')"
+    call = f"rayden('t', k := 3, quasi := ['q'], keep := {keep}, format := '{form}')"
     seen = ", ".join(f"[typeof({name}), {name}::VARCHAR, hash({name})::VARCHAR]" for name in values)
     released = con.execute(f"SELECT rid, {seen} FROM {call} ORDER BY rid").fetchall()
     assert released == con.execute(f"SELECT rid, {seen} FROM t ORDER BY rid").fetchall()
@@ -45,7 +45,7 @@ def test_kept_values_that_duckdb_hashes_alike_do_not_show_the_scan_order(con, va
         "CREATE OR REPLACE TABLE t AS SELECT 1 AS a, p, q, row_number() OVER () AS place "
         f"FROM (VALUES {values}) AS made(p, q), range(7)"
     )
-    call = "FROM anonymize('%s', k := 2, qids := ['a'], keep := ['p', 'q'])"
+    call = "FROM anonymize('%s', k := 2, quasi := ['a'], keep := ['p', 'q'])"
     found = []
     for way in ("ASC", "DESC"):
         con.execute(

@@ -55,9 +55,7 @@ def test_months_lie_side_by_side(shared, method, may, june, k, mode):
     for name, rows in (("may", may), ("june", june)):
         shared.execute(f"CREATE OR REPLACE TABLE {name} (s VARCHAR, n INTEGER, d DATE, rid INT)")
         insert(shared, name, [(*row, at) for at, row in enumerate(rows)])
-    given = (
-        f"k := {k}, qids := {QUASI}, keep := ['rid', '*'], hierarchy := 'h', suppression_limit := 1"
-    )
+    given = f"k := {k}, quasi := {QUASI}, keep := ['rid', '*'], hierarchy := 'h', suppression_limit := 1"
     shared.execute(f"CREATE OR REPLACE TABLE first AS FROM {method}('may', {given})")
     first = shared.execute("FROM first").fetchall()
     again = f"FROM {method}('june', {given}, like := 'first', suppressed := '{mode}')"
@@ -107,7 +105,7 @@ def test_every_type_without_a_hierarchy(con, form):
     names = ["a", "b", "c", "d", "e", "f", "g", "like"]
     parts = (["a", "g"], ["b", "like"], ["d"], ["c", "e"], ["f"])
     for part in parts if form == "label" else parts[:3]:
-        given = f"qids := {part}, keep := ['rid', '*'], suppression_limit := 0.05"
+        given = f"quasi := {part}, keep := ['rid', '*'], suppression_limit := 0.05"
         con.execute(f"CREATE OR REPLACE TABLE may AS FROM full_domain('t', k := 12, {given})")
         shape = f"{given}, k := 12, format := '{form}'"
         wanted = con.execute(f"FROM full_domain('t', {shape})").fetchall()
@@ -128,7 +126,7 @@ def test_every_type_without_a_hierarchy(con, form):
 
 def test_values_beyond_the_ranges_are_suppressed_and_counted(con):
     con.execute("CREATE TABLE t AS SELECT i % 40 AS n, i % 2 AS m FROM range(400) AS r(i)")
-    call = "k := 20, qids := ['n', 'm'], minimize := 'height'"
+    call = "k := 20, quasi := ['n', 'm'], minimize := 'height'"
     con.execute(f"CREATE TABLE may AS FROM full_domain('t', {call})")
     held = con.execute("SELECT DISTINCT n FROM may WHERE n LIKE '[%'").fetchall()
     assert held
@@ -145,7 +143,7 @@ def test_values_beyond_the_ranges_are_suppressed_and_counted(con):
     assert {row[0] for row in found} == {*(label for (label,) in held), "*"}
     protected = fails(
         con,
-        "FROM full_domain('june', k := 20, qids := 'n', sensitive := 'm', l := 2, like := 'may', "
+        "FROM full_domain('june', k := 20, quasi := 'n', sensitive := 'm', l := 2, like := 'may', "
         "minimize := 'height', suppression_limit := 0.03)",
     )
     assert "under the bins of like" in protected
@@ -168,7 +166,7 @@ def test_what_the_earlier_release_never_showed_is_suppressed_at_level_0_too(con,
     con.execute(f"CREATE TABLE t AS SELECT {old} AS v, i % 2 AS w FROM range(40) AS r(i)")
     more = f"SELECT {other if new == 'value' else 'NULL'} AS v, 1 AS w FROM range(8)"
     con.execute(f"CREATE TABLE june AS FROM t UNION ALL {more}")
-    given = "k := 4, qids := ['v', 'w'], strata := ['v']"
+    given = "k := 4, quasi := ['v', 'w'], strata := ['v']"
     if tree is not None:
         con.execute(f"CREATE TABLE h AS FROM {tree} AS r(attribute, value, level, label)")
         given += ", hierarchy := 'h'"
@@ -192,7 +190,7 @@ def test_a_level_of_the_hierarchy_shows_only_nodes_that_were_shown(con, method):
         "'from ' || (v // 10) AS label FROM range(40) AS r(v)"
     )
     con.execute("CREATE TABLE t AS SELECT i % 20 AS v FROM range(60) AS r(i)")
-    given = "k := 5, qids := ['v'], hierarchy := 'h', suppression_limit := 0.3"
+    given = "k := 5, quasi := ['v'], hierarchy := 'h', suppression_limit := 0.3"
     con.execute(f"CREATE TABLE may AS FROM {method}('t', {given})")
     assert con.execute("SELECT DISTINCT v FROM may ORDER BY v").fetchall() == [
         ("from 0",),
@@ -208,7 +206,7 @@ def test_a_column_that_showed_only_null_shows_nothing_else(con):
         con.execute(
             f"CREATE OR REPLACE TABLE t AS SELECT NULL::{kind} AS v, i % 2 AS w FROM range(20) r(i)"
         )
-        given = "k := 4, qids := ['v', 'w'], suppression_limit := 0.5"
+        given = "k := 4, quasi := ['v', 'w'], suppression_limit := 0.5"
         con.execute(f"CREATE OR REPLACE TABLE may AS FROM full_domain('t', {given})")
         con.execute("CREATE OR REPLACE TABLE june AS FROM t UNION ALL SELECT 7, 1 FROM range(8)")
         found = con.execute(f"FROM full_domain('june', {given}, like := 'may')").fetchall()
@@ -217,10 +215,10 @@ def test_a_column_that_showed_only_null_shows_nothing_else(con):
 
 def test_values_are_compared_whatever_their_type_and_keep_the_earlier_spelling(con):
     con.execute("CREATE TABLE t AS SELECT i % 4 AS v FROM range(40) AS r(i)")
-    con.execute("CREATE TABLE may AS FROM full_domain('t', k := 4, qids := ['v'])")
+    con.execute("CREATE TABLE may AS FROM full_domain('t', k := 4, quasi := ['v'])")
     con.execute("CREATE TABLE june AS SELECT v::DECIMAL(9, 2) AS v FROM t UNION ALL SELECT 2.5")
     call = (
-        "FROM full_domain('june', k := 1, qids := ['v'], suppression_limit := 0.1, like := 'may')"
+        "FROM full_domain('june', k := 1, quasi := ['v'], suppression_limit := 0.1, like := 'may')"
     )
     found = con.execute(call).fetchall()
     assert Counter(found) == {("0",): 10, ("1",): 10, ("2",): 10, ("3",): 10, ("*",): 1}
@@ -229,8 +227,8 @@ def test_values_are_compared_whatever_their_type_and_keep_the_earlier_spelling(c
 @pytest.mark.parametrize("form", ["mean", "median"])
 def test_means_are_refused_since_no_earlier_release_shows_them(con, form):
     con.execute("CREATE TABLE t AS SELECT i % 40 AS n FROM range(400) AS r(i)")
-    con.execute("CREATE TABLE may AS FROM full_domain('t', k := 20, qids := ['n'])")
-    call = f"FROM full_domain('t', k := 20, qids := ['n'], like := 'may', format := '{form}')"
+    con.execute("CREATE TABLE may AS FROM full_domain('t', k := 20, quasi := ['n'])")
+    call = f"FROM full_domain('t', k := 20, quasi := ['n'], like := 'may', format := '{form}')"
     assert fails(con, call).startswith("full_domain: like must come with format := 'label' or")
 
 
@@ -238,12 +236,12 @@ def test_what_is_no_global_recoding(con):
     con.execute(
         "CREATE TABLE t AS SELECT i % 40 AS n, chr((97 + i % 7)::INT) AS c FROM range(400) AS r(i)"
     )
-    given = "k := 5, qids := ['n', 'c'], keep := ['*']"
+    given = "k := 5, quasi := ['n', 'c'], keep := ['*']"
     con.execute("CREATE TABLE local AS FROM (VALUES ('[0, 9]', 'a'), ('[8, 39]', 'b')) AS r(n, c)")
     for form in ("typed", "mean"):
         named = f"format := '{form}', suppression_limit := 1"
         con.execute(f"CREATE TABLE {form} AS FROM full_domain('t', {given}, {named})")
-        call = f"FROM full_domain('t', k := 5, qids := ['n'], keep := ['*'], like := '{form}')"
+        call = f"FROM full_domain('t', k := 5, quasi := ['n'], keep := ['*'], like := '{form}')"
         assert "like must be a release in labels" in fails(con, call)
     con.execute("CREATE TABLE h AS FROM prefix_hierarchy('t', 'c', [1])")
     said = "like must be a release in which every value of a column has one label, got labels of n"
@@ -269,7 +267,7 @@ def test_hostile_names(con):
     con.execute(
         """CREATE TABLE "t 'é'" AS SELECT i % 5 AS "a.b""c", i AS rid FROM range(50) AS r(i)"""
     )
-    call = """FROM full_domain('"t ''é''"', k := 4, qids := ['A.B"C'], keep := ['rid', '*']"""
+    call = """FROM full_domain('"t ''é''"', k := 4, quasi := ['A.B"C'], keep := ['rid', '*']"""
     con.execute(f"""CREATE TABLE "o'1" AS {call})""")
     again = con.execute(f"""{call}, like := '"o''1"')""").fetchall()
     counted = defaultdict(int)

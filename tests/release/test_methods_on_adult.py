@@ -60,15 +60,15 @@ def con(shared_data):
     ],
 )
 def test_each_class_has_k_rows_and_no_row_is_lost(con, method, options, columns, k):
-    qids = QUASI if columns == "mixed" else NUMERIC
-    given = f"k := {k}, qids := {qids}, keep := ['*']" + f", {options}" * bool(options)
+    quasi = QUASI if columns == "mixed" else NUMERIC
+    given = f"k := {k}, quasi := {quasi}, keep := ['*']" + f", {options}" * bool(options)
     con.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}('adult', {given})")
-    found = sizes(con, "r", qids)
+    found = sizes(con, "r", quasi)
     assert min(found) >= k
     assert sum(found) == ROWS
     most = LOSS[method, options, columns][k]
     if most is not None:
-        ((loss,),) = con.execute(f"SELECT gcp('adult', 'r', qids := {qids})").fetchall()
+        ((loss,),) = con.execute(f"SELECT gcp('adult', 'r', quasi := {quasi})").fetchall()
         assert loss <= most
     if (method, k) == ("mondrian", 100):
-        assert gcp(con, "adult", "r", qids) == pytest.approx(loss)
+        assert gcp(con, "adult", "r", quasi) == pytest.approx(loss)

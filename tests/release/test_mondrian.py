@@ -19,7 +19,7 @@ def test_the_next_column_is_tried_only_where_that_is_asked_for(con):
     con.execute(
         "CREATE TABLE t AS SELECT if(i = 0, 0, 10) AS a, i // 5 AS b FROM range(10) AS r(i)"
     )
-    call = "FROM mondrian('t', k := 4, qids := ['a', 'b'], keep := ['*'], columns := '{}')"
+    call = "FROM mondrian('t', k := 4, quasi := ['a', 'b'], keep := ['*'], columns := '{}')"
     assert set(con.execute(call.format("widest")).fetchall()) == {("[0, 10]", "[0, 1]")}
     assert set(con.execute(call.format("any")).fetchall()) == {("[0, 10]", "0"), ("10", "1")}
 

@@ -29,8 +29,8 @@ def table(con):
     return con
 
 
-QIDS = ['a "1', "x", "select"]
-CALL = f"'t', k := 5, qids := {QIDS}, keep := ['rid', '*']"
+QUASI = ['a "1', "x", "select"]
+CALL = f"'t', k := 5, quasi := {QUASI}, keep := ['rid', '*']"
 
 
 @pytest.mark.slow
@@ -40,11 +40,11 @@ def test_a_release_by_every_method(table, method):
         table.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}({CALL}, format := '{form}')")
         sizes = table.execute('SELECT count(*) FROM r GROUP BY "a ""1", x, "select"').fetchall()
         assert min(sizes) >= (5,)
-        assert table.execute(f"SELECT k_anonymity('t', 'r', qids := {QIDS})").fetchall()[0] == min(
-            sizes
-        )
+        assert table.execute(f"SELECT k_anonymity('t', 'r', quasi := {QUASI})").fetchall()[
+            0
+        ] == min(sizes)
         failed = table.execute(
-            f"SELECT property FROM audit('t', 'r', k := 5, qids := {QIDS}, keep := ['rid', '*'], "
+            f"SELECT property FROM audit('t', 'r', k := 5, quasi := {QUASI}, keep := ['rid', '*'], "
             "unique_share := 1) WHERE passed = false"
         ).fetchall()
         assert failed == [("row numbers",)]
@@ -59,7 +59,7 @@ def test_a_release_by_every_method(table, method):
 def test_text_keeps_its_labels_and_a_hierarchy_its_nodes(table):
     """A column of numbers is shown as a number, whatever hierarchy guides the classes."""
     table.execute("CREATE TABLE h AS FROM numeric_hierarchy('t', 's', widths := [2, 4])")
-    call = "'t', k := 5, qids := ['s', 'w', 'x'], keep := ['rid', '*'], hierarchy := 'h'"
+    call = "'t', k := 5, quasi := ['s', 'w', 'x'], keep := ['rid', '*'], hierarchy := 'h'"
     table.execute(f"CREATE TABLE r AS FROM anonymize({call}, format := 'mean')")
     table.execute(f"CREATE TABLE label AS FROM anonymize({call})")
     kinds = dict(table.execute("SELECT column_name, data_type FROM duckdb_columns() "
@@ -72,10 +72,10 @@ def test_text_keeps_its_labels_and_a_hierarchy_its_nodes(table):
 
 def test_suppressed_rows_are_null(con):
     con.execute("CREATE TABLE t AS SELECT i AS n, if(i < 6, NULL, i // 6) AS c FROM range(30) r(i)")
-    call = "'t', k := 5, qids := ['n'], keep := [], classes := 'c'"
+    call = "'t', k := 5, quasi := ['n'], keep := [], classes := 'c'"
     con.execute(f"CREATE TABLE r AS FROM generalize({call}, format := 'mean')")
     assert con.execute("SELECT count(*) FROM r WHERE n IS NULL").fetchall()[0] == (6,)
-    assert con.execute("SELECT suppression_rate('t', 'r', qids := ['n'])").fetchall()[0] == (0.2,)
+    assert con.execute("SELECT suppression_rate('t', 'r', quasi := ['n'])").fetchall()[0] == (0.2,)
     dropped = con.execute(f"FROM generalize({call}, format := 'median', suppressed := 'drop')")
     assert len(dropped.fetchall()) == 24
 
@@ -94,19 +94,19 @@ def test_a_value_that_is_not_that_of_the_class_is_caught(table, monkeypatch):
 
 
 def test_where_it_cannot_be(table):
-    call = "'t', k := 5, qids := ['x'], sensitive := 's', keep := ['rid', '*']"
+    call = "'t', k := 5, quasi := ['x'], sensitive := 's', keep := ['rid', '*']"
     said = fails(table, f"FROM sdka({call}, generator := 'bootstrap', format := 'mean')")
     assert said.startswith("sdka: format must be 'label' or 'typed' for a method that adds rows")
-    table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, qids := ['x'], keep := ['rid', '*'], "
+    table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, quasi := ['x'], keep := ['rid', '*'], "
                   "format := 'mean')")  # fmt: skip
     hint = "value_loss() measures a release with format := 'mean' or 'median' loses"
     for name in ("attack_linking", "attack_background"):
-        assert hint in fails(table, f"FROM {name}('t', 'r', 's', qids := ['x'])")
+        assert hint in fails(table, f"FROM {name}('t', 'r', 's', quasi := ['x'])")
     asked = "['SELECT count(*) FROM t WHERE x > 30']"
-    assert hint in fails(table, f"FROM query_error('t', 'r', {asked}, qids := ['x'])")
-    assert table.execute("SELECT gcp('t', 'r', qids := ['x'])").fetchall()[0] == (None,)
+    assert hint in fails(table, f"FROM query_error('t', 'r', {asked}, quasi := ['x'])")
+    assert table.execute("SELECT gcp('t', 'r', quasi := ['x'])").fetchall()[0] == (None,)
     assert "must name what the raw table holds" in fails(
-        table, "SELECT k_anonymity('r', 't', qids := ['x'])"
+        table, "SELECT k_anonymity('r', 't', quasi := ['x'])"
     )
 
 
@@ -117,7 +117,7 @@ def test_the_types_of_columns(con):
     made = [f'{({**times, **whole, **values})[kind]} AS "{kind}"' for kind in KINDS]
     con.execute(f"CREATE TABLE t AS SELECT {', '.join(made)} FROM range(12) r(i)")
     for form, wanted in (("mean", KINDS), ("median", dict(zip(KINDS, KINDS, strict=True)))):
-        call = f"FROM mondrian('t', k := 3, qids := {list(KINDS)}, format := '{form}')"
+        call = f"FROM mondrian('t', k := 3, quasi := {list(KINDS)}, format := '{form}')"
         found = con.sql(call)
         assert dict(zip(found.columns, map(str, found.types), strict=True)) == wanted
         assert len(found.fetchall()) == 12

@@ -146,7 +146,7 @@ def test_one_release_in_a_second_process(adult):
     table = f"CREATE TABLE adult AS FROM '{SHARED}/adult.parquet' WHERE {COMPLETE}"
     query = (
         "SELECT bit_xor(hash(r)), count(*), sum(hash(r)::HUGEINT) "
-        f"FROM rayden('adult', k := 10, qids := {QUASI}, keep := ['*']) AS r"
+        f"FROM rayden('adult', k := 10, quasi := {QUASI}, keep := ['*']) AS r"
     )
     done = subprocess.run(
         [sys.executable, "-c", script, table, query], capture_output=True, text=True, check=True

@@ -20,7 +20,7 @@ def made(table, *, k, format="label", l=1):  # noqa: E741
     types = dict(
         zip(table.column_names, sql_types([c.combine_chunks() for c in table.columns]), strict=True)
     )
-    given = {"qids": QUASI, "sensitive": ["illness"], "identifiers": ["person"], "keep": ["score"]}
+    given = {"quasi": QUASI, "sensitive": ["illness"], "identifiers": ["person"], "keep": ["score"]}
     return release_table(
         table, checked("mondrian", Relation(types), {**given, "k": k, "format": format, "l": l})
     )
@@ -34,7 +34,7 @@ def test_the_release_is_that_of_sql(con, asked):
     table = con.sql("FROM people").to_arrow_table()
     options = "".join(f", {name} := {value!r}" for name, value in asked.items())
     call = (
-        f"FROM mondrian('people', k := 5, qids := {QUASI}, sensitive := 'illness', "
+        f"FROM mondrian('people', k := 5, quasi := {QUASI}, sensitive := 'illness', "
         f"identifiers := 'person', keep := 'score'{options})"
     )
     wanted = con.sql(call).to_arrow_table()

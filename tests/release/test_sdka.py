@@ -14,7 +14,7 @@ from tests.sentence import fails
 pytest.importorskip("sklearn", reason="needs the extra ml")
 
 CITIES = ["Accra", "Bonn", "Cape Town", "Delhi"]
-ROLES = "qids := ['age', 'city', 'born'], sensitive := 'ill', keep := ['rid', 'score']"
+ROLES = "quasi := ['age', 'city', 'born'], sensitive := 'ill', keep := ['rid', 'score']"
 CALL = f"{ROLES}, generator := 'bootstrap'"
 
 
@@ -113,12 +113,12 @@ def test_every_label_is_of_a_class_of_k_real_rows(con):
     fill(con, made())
     con.execute("CREATE TABLE own AS SELECT age, city, born, ill FROM t")
     con.execute(
-        "CREATE TABLE r AS FROM sdka('own', k := 6, qids := ['age', 'city', 'born'], keep := ['*'], "
+        "CREATE TABLE r AS FROM sdka('own', k := 6, quasi := ['age', 'city', 'born'], keep := ['*'], "
         "sensitive := 'ill', generator := 'bootstrap')"
     )
     extra = con.execute(
         "SELECT synthetic_rows, smallest_class, classes FROM sdka_stats('own', k := 6, "
-        "qids := ['age', 'city', 'born'], sensitive := 'ill', generator := 'bootstrap')"
+        "quasi := ['age', 'city', 'born'], sensitive := 'ill', generator := 'bootstrap')"
     ).fetchall()[0]
     assert con.execute("SELECT count(*) FROM r").fetchall() == [(300 + extra[0],)]
     assert extra[1] >= 6
@@ -136,7 +136,7 @@ def test_no_synthetic_row_equals_a_real_one(con):
     fill(con, made())
     mixed = con.execute(
         "SELECT * EXCLUDE (__anon_made), __anon_made FROM __anon_synthesized('sdka', 't', 5, "
-        "__anon_scope('t', {'qids': ['age', 'city', 'born'], 'sensitive': 'ill', "
+        "__anon_scope('t', {'quasi': ['age', 'city', 'born'], 'sensitive': 'ill', "
         "'keep': ['rid', 'score'], 'l': 2}), "
         "{'format': 'label', 'suppressed': 'keep', 'seed': 42, 'l_kind': 'distinct', "
         "'c': 3, 'generator': 'bootstrap', 'epochs': 1, 'target_ratio': 2.0, "
@@ -175,7 +175,7 @@ def test_dominant_values_and_hierarchies(con):
         "CREATE TABLE h AS FROM (VALUES ('c', 'a', 1, 'A'), ('c', 'b', 1, 'B'), ('c', 'a', 2, '*'), "
         "('c', 'b', 2, '*')) AS r(attribute, value, level, label)"
     )
-    call = "FROM sdka('t', k := 4, qids := ['c', 'n'], keep := ['*'], sensitive := 's', hierarchy := 'h'"
+    call = "FROM sdka('t', k := 4, quasi := ['c', 'n'], keep := ['*'], sensitive := 's', hierarchy := 'h'"
 
     def shown(more=""):
         return set(con.execute(f"SELECT DISTINCT c FROM ({call}{more}))").fetchall())
@@ -210,7 +210,7 @@ def test_audit_and_gcp(con):
     ).fetchall()
     assert dict(rows)["rows"] is True
     assert not [name for name, passed in rows if passed is False]
-    assert con.execute("SELECT gcp('t', 'r', qids := ['age', 'city', 'born'])").fetchall() == [
+    assert con.execute("SELECT gcp('t', 'r', quasi := ['age', 'city', 'born'])").fetchall() == [
         (None,)
     ]
 
@@ -230,7 +230,7 @@ def test_persons_and_two_sensitive_columns(con):
         "CREATE TABLE t AS SELECT i // 2 AS who, i * 7 % 31 AS age, if(i % 9 = 0, 'a', 'b') AS s, "
         "if(i % 8 = 0, NULL, i % 3) AS w, i % 50 AS kept FROM range(300) AS r(i)"
     )
-    given = "qids := 'age', sensitive := ['s', 'w'], entity := 'who', generator := 'bootstrap', keep := '*'"
+    given = "quasi := 'age', sensitive := ['s', 'w'], entity := 'who', generator := 'bootstrap', keep := '*'"
     given = given.replace("'age'", "['age']")
     released = con.sql(f"FROM sdka('t', k := 4, {given})")
     assert released.columns == ["age", "s", "w", "kept"]
@@ -247,7 +247,7 @@ def test_empty_tables_and_columns_of_our_names(con):
     )
     con.execute(f"CREATE TABLE o AS SELECT {columns}, if(i % 9 = 0, 1, 2) AS s FROM range(90) r(i)")
     found = con.sql(
-        f"FROM sdka('o', k := 4, qids := {odd[:5]}, keep := ['*'], sensitive := 's', generator := 'bootstrap')"
+        f"FROM sdka('o', k := 4, quasi := {odd[:5]}, keep := ['*'], sensitive := 's', generator := 'bootstrap')"
     )
     assert found.columns == [*odd, "s"]
     assert len(found.fetchall()) == 120
@@ -255,7 +255,7 @@ def test_empty_tables_and_columns_of_our_names(con):
 
 def test_a_column_without_a_role_is_refused_before_anything_is_made(con):
     fill(con, made())
-    said = fails(con, "FROM sdka('t', qids := ['age'], sensitive := 'ill')")
+    said = fails(con, "FROM sdka('t', quasi := ['age'], sensitive := 'ill')")
     assert said.startswith("sdka: every column needs a role, got none for city, born, rid, score")
 
 
@@ -280,8 +280,8 @@ def test_the_missing_extra_is_one_sentence(con, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ("qids := ['age'], keep := ['*'], l := 1", "synthetic records need a sensitive column"),
-        ("qids := ['age'], keep := ['rid']", "l and t need a sensitive column, got none"),
+        ("quasi := ['age'], keep := ['*'], l := 1", "synthetic records need a sensitive column"),
+        ("quasi := ['age'], keep := ['rid']", "l and t need a sensitive column, got none"),
         (f"{CALL}, target_ratio := 0.5", "target_ratio must be a number of at least 1, got 0.5"),
         (f"{CALL}, dominant := 2", "dominant must be a number of at least 0 and at most 1, got 2"),
         (f"{CALL}, numbers := 'mean'", "numbers must be one of 'range', 'centre', got 'mean'"),

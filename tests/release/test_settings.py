@@ -41,14 +41,14 @@ def usual(con):
 
 
 def releases(con):
-    qids = "['a', 'b', 'd', 'z', 'n', 'f']"
+    quasi = "['a', 'b', 'd', 'z', 'n', 'f']"
     shown = "a, b, d, epoch_us(z.min), epoch_us(z.max), n, f, kept"
     return [
         sorted(map(str, con.execute(query).fetchall()))
         for query in (
-            f"FROM rayden('usual', k := 4, qids := {qids}, keep := ['*'], identifiers := ['class_id'])",
-            f"FROM generalize('usual', k := 4, qids := {qids}, keep := ['*'])",
-            f"SELECT {shown} FROM generalize('usual', k := 4, qids := {qids}, keep := ['*'], format := 'typed')",
+            f"FROM rayden('usual', k := 4, quasi := {quasi}, keep := ['*'], identifiers := ['class_id'])",
+            f"FROM generalize('usual', k := 4, quasi := {quasi}, keep := ['*'])",
+            f"SELECT {shown} FROM generalize('usual', k := 4, quasi := {quasi}, keep := ['*'], format := 'typed')",
         )
     ]
 
@@ -73,12 +73,14 @@ def test_values_that_a_collation_makes_equal_are_two(con, cases):
     con.execute(f"CREATE OR REPLACE TABLE cased ({COLLATED})")
     for value in cases:
         con.execute("INSERT INTO cased SELECT 1, ? FROM range(6)", [value])
-    call = "FROM anonymize('cased', k := 4, qids := 'a', keep := 'kept')"
+    call = "FROM anonymize('cased', k := 4, quasi := 'a', keep := 'kept')"
     found = [kept.encode() for _, kept in con.execute(call).fetchall()]
     assert found == [b"KEPT"] * 6 + [b"Kept"] * 6 or found == [b"Kept"] * 6 + [b"KEPT"] * 6
     con.execute(f"CREATE OR REPLACE TABLE shown ({COLLATED.replace('INTEGER', 'VARCHAR')})")
     con.execute(f"INSERT INTO shown {call}")
-    audited = "FROM audit('cased', 'shown', k := 4, qids := 'a', keep := 'kept', unique_share := 1)"
+    audited = (
+        "FROM audit('cased', 'shown', k := 4, quasi := 'a', keep := 'kept', unique_share := 1)"
+    )
     kept = f"SELECT found, passed FROM ({audited}) WHERE property = 'kept values'"
     assert con.execute(kept).fetchall() == [(0, True)]
     con.execute("UPDATE shown SET kept = 'kept' WHERE rowid = 0")
@@ -92,7 +94,7 @@ def test_the_order_of_values_that_a_collation_makes_equal(con):
         for value in cases:
             con.execute("INSERT INTO cased SELECT 1, ? FROM range(6)", [value])
         releases_.append(
-            con.execute("FROM anonymize('cased', k := 4, qids := 'a', keep := 'kept')").fetchall()
+            con.execute("FROM anonymize('cased', k := 4, quasi := 'a', keep := 'kept')").fetchall()
         )
     assert releases_[0] == releases_[1]
 
@@ -102,7 +104,7 @@ def test_the_one_setting_that_cannot_be_on(con):
     con.execute("CREATE OR REPLACE TABLE yes AS SELECT i % 2 = 0 AS a FROM range(9) AS r(i)")
     con.execute("SET arrow_lossless_conversion = true")
     try:
-        assert fails(con, "FROM rayden('yes', k := 4, qids := ['a'], keep := ['*'])") == (
+        assert fails(con, "FROM rayden('yes', k := 4, quasi := ['a'], keep := ['*'])") == (
             "anon_sql: arrow_lossless_conversion must be off, got on; RESET arrow_lossless_conversion"
         )
     finally:

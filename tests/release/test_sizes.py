@@ -19,7 +19,7 @@ def test_more_categories_than_a_byte_or_two_can_count(con, classes):
         "CREATE OR REPLACE TABLE t AS SELECT 'v' || i AS v, i // 2 AS class_id, i AS rid "
         f"FROM range({2 * classes}) AS r(i)"
     )
-    call = "generalize('t', k := 2, qids := ['v'], keep := ['rid'])"
+    call = "generalize('t', k := 2, quasi := ['v'], keep := ['rid'])"
     pair = "['v' || (rid - rid % 2), 'v' || (rid - rid % 2 + 1)]"
     right = f"v = '{{' || array_to_string(list_sort({pair}), ', ') || '}}'"
     found = con.execute(
@@ -33,7 +33,7 @@ def test_a_class_of_more_values_than_one_short_list(con):
         "CREATE OR REPLACE TABLE t AS SELECT i::VARCHAR AS v, 1 AS class_id FROM range(300) AS r(i)"
     )
     found = con.execute(
-        "SELECT DISTINCT anon_values(v) FROM generalize('t', k := 2, qids := ['v'], keep := ['*'])"
+        "SELECT DISTINCT anon_values(v) FROM generalize('t', k := 2, quasi := ['v'], keep := ['*'])"
     ).fetchall()
     assert found == [(sorted(map(str, range(300))),)]
 
@@ -45,13 +45,13 @@ def test_seventy_quasi_identifiers(con, form):
         for at in range(70)
     ]
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT {', '.join(made)} FROM range(60) AS r(i)")
-    qids = [f"q{at}" for at in range(70)]
-    release = f"rayden('t', k := 5, qids := {qids}, keep := ['*'], format := '{form}')"
+    quasi = [f"q{at}" for at in range(70)]
+    release = f"rayden('t', k := 5, quasi := {quasi}, keep := ['*'], format := '{form}')"
     sizes = con.execute(f"SELECT count(*) FROM {release} GROUP BY ALL").fetchall()
-    assert con.sql(f"FROM {release}").columns == qids
+    assert con.sql(f"FROM {release}").columns == quasi
     assert sum(size for (size,) in sizes) == 60
     groups = con.execute(
-        f"SELECT {', '.join(qids)}, count(*) FROM {release} GROUP BY ALL"
+        f"SELECT {', '.join(quasi)}, count(*) FROM {release} GROUP BY ALL"
     ).fetchall()
     assert min(row[-1] for row in groups) >= 5
 
@@ -59,7 +59,7 @@ def test_seventy_quasi_identifiers(con, form):
 def test_two_hundred_kept_columns(con):
     made = ", ".join(f"i * {at} % 7 AS c{at}" for at in range(200))
     con.execute(f"CREATE OR REPLACE TABLE t AS SELECT i % 3 AS q, {made} FROM range(60) AS r(i)")
-    released = con.sql("FROM rayden('t', k := 5, qids := ['q'], keep := ['*'])")
+    released = con.sql("FROM rayden('t', k := 5, quasi := ['q'], keep := ['*'])")
     assert released.columns == ["q", *(f"c{at}" for at in range(200))]
     kept = sorted(row[1:] for row in released.fetchall())
     assert kept == sorted(row[1:] for row in con.execute("FROM t").fetchall())
@@ -67,7 +67,7 @@ def test_two_hundred_kept_columns(con):
 
 def test_one_row_and_k_of_one(con):
     con.execute("CREATE OR REPLACE TABLE t AS SELECT 1 AS a, 'x' AS b, NULL::DATE AS c, 7 AS kept")
-    call = "FROM rayden('t', k := {}, qids := ['a', 'b', 'c'], keep := ['*'], format := '{}')"
+    call = "FROM rayden('t', k := {}, quasi := ['a', 'b', 'c'], keep := ['*'], format := '{}')"
     assert con.execute(call.format(1, "label")).fetchall() == [("1", "x", None, 7)]
     typed = [({"min": 1, "max": 1}, ["x"], {"min": None, "max": None}, 7)]
     assert con.execute(call.format(1, "typed")).fetchall() == typed
@@ -85,7 +85,7 @@ def test_an_empty_table_has_the_columns_and_types_of_a_full_one(con, method, for
         "1::UTINYINT AS class_id FROM range(9) AS r(i)"
     )
     call = (
-        f"FROM {method}('t', k := 3, qids := ['h', 's', 'z', 'd', 'n', 'e', 'u'], keep := ['kept', '*'], "
+        f"FROM {method}('t', k := 3, quasi := ['h', 's', 'z', 'd', 'n', 'e', 'u'], keep := ['kept', '*'], "
         f"identifiers := ['rid'], format := '{form}')"
     )
     full = con.sql(call)

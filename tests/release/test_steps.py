@@ -17,7 +17,7 @@ from tests.sentence import fails
 METHODS = ["anonymize", "basic_mondrian", "dop", "k_member", "mondrian", "mondrian_cof", "oka"]
 METHODS += ["rayden", "top_down", "full_domain"]
 CALL = (
-    "qids := ['age', 'city', 'born', 'sex'], sensitive := 'illness', keep := ['*'], "
+    "quasi := ['age', 'city', 'born', 'sex'], sensitive := 'illness', keep := ['*'], "
     "identifiers := ['person_id']"
 )
 STEPS = "steps := MAP {'age': 5, 'born': 7}"
@@ -29,7 +29,7 @@ def test_by_hand(con):
     con.execute(
         "CREATE TABLE t AS SELECT unnest([21, 24, 37, 39, -3, -5, NULL, NULL]) AS age, 0 AS kept"
     )
-    call = "FROM mondrian('t', k := 2, qids := ['age'], keep := ['kept'], steps := MAP {'age': 5}"
+    call = "FROM mondrian('t', k := 2, quasi := ['age'], keep := ['kept'], steps := MAP {'age': 5}"
     labels = con.execute(f"SELECT age, count(*) {call}) GROUP BY ALL ORDER BY ALL").fetchall()
     assert labels == [("[-5, -1]", 2), ("[20, 24]", 2), ("[35, 39]", 2), (None, 2)]
     labels = con.execute(f"SELECT DISTINCT age {call}, format := 'typed') ORDER BY ALL").fetchall()
@@ -42,7 +42,7 @@ def test_by_hand(con):
 
 def test_a_class_of_several_steps(con):
     con.execute("CREATE TABLE t AS SELECT unnest([2, 14, 23, 23, 30, 31]) AS n")
-    call = "FROM mondrian('t', k := 6, qids := ['n'], steps := MAP {'N': 10})"
+    call = "FROM mondrian('t', k := 6, quasi := ['n'], steps := MAP {'N': 10})"
     assert con.execute(call).fetchall() == [("[0, 39]",)] * 6
 
 
@@ -141,7 +141,7 @@ def test_every_type(con, kind, made, step):
         f"CREATE TABLE t AS SELECT CASE WHEN i % 10 > 0 THEN ({made})::{kind} END AS x, i "
         "FROM (SELECT i, hash(i * 31) AS h FROM range(200) r(i))"
     )
-    call = f"'t', k := 4, qids := ['x'], keep := ['i'], steps := MAP {{'x': {step}}}"
+    call = f"'t', k := 4, quasi := ['x'], keep := ['i'], steps := MAP {{'x': {step}}}"
     con.execute(f"CREATE TABLE r AS FROM mondrian({call})")
     con.execute(f"CREATE TABLE typed AS FROM mondrian({call}, format := 'typed')")
     smallest = con.execute("SELECT min(n) FROM (SELECT count(*) AS n FROM r GROUP BY x)")
@@ -204,7 +204,7 @@ def test_every_type(con, kind, made, step):
 def test_next_to_the_bounds_of_a_type(con, kind, values, labels):
     listed = ", ".join(f"(({value.strip()})::{kind})" for value in values.split(","))
     con.execute(f"CREATE TABLE t AS SELECT * FROM (VALUES {listed}) AS v (x)")
-    call = "'t', k := 2, qids := ['x'], steps := MAP {'x': 5}"
+    call = "'t', k := 2, quasi := ['x'], steps := MAP {'x': 5}"
     found = con.execute(f"SELECT DISTINCT x FROM mondrian({call})").fetchall()
     assert sorted(label for (label,) in found) == sorted(labels)
     typed = con.execute(
@@ -218,7 +218,7 @@ def test_decimal_multiples_are_printed_short(con):
     con.execute(
         "CREATE TABLE t AS SELECT x::DOUBLE AS x FROM (SELECT i / 100 AS x FROM range(200) r(i))"
     )
-    call = "FROM mondrian('t', k := 10, qids := ['x'], steps := MAP {'x': 0.1})"
+    call = "FROM mondrian('t', k := 10, quasi := ['x'], steps := MAP {'x': 0.1})"
     found = con.execute(f"SELECT DISTINCT x {call} ORDER BY anon_min(x)::DOUBLE").fetchall()
     assert found == [(f"[{i / 10}, {(i + 1) / 10}]",) for i in range(20)]
 
@@ -234,7 +234,7 @@ def test_floats_lie_in_their_steps(con, step, kind):
     t = pa.table({"x": x, "i": np.arange(len(x))})
     con.register("t", t)
     rows = con.execute(
-        "SELECT t.x, r.x.min, r.x.max FROM t JOIN mondrian('t', k := 1, qids := ['x'], "
+        "SELECT t.x, r.x.min, r.x.max FROM t JOIN mondrian('t', k := 1, quasi := ['x'], "
         "keep := ['i'], steps := $steps, format := 'typed') AS r USING (i)",
         {"steps": {"x": step}},
     ).fetchall()
@@ -278,7 +278,7 @@ def test_units_of_other_types(con):
         "CREATE TABLE t AS SELECT (i / 100)::DECIMAL(9,2) AS d, (i * 1e15)::DOUBLE AS f, "
         "TIMESTAMP '2020-01-01' + to_seconds(i) AS s FROM range(50) r(i)"
     )
-    call = "FROM mondrian('t', qids := ['d', 'f', 's'], steps := MAP {{'{}': {}}})"
+    call = "FROM mondrian('t', quasi := ['d', 'f', 's'], steps := MAP {{'{}': {}}})"
     assert "steps of d must be multiples of 0.01, got 0.125" in fails(con, call.format("d", 0.125))
     assert "steps of s must be multiples of 0.000001" in fails(con, call.format("s", 1e-7))
     assert "steps of f must be long enough for DOUBLE to tell apart" in fails(
@@ -303,14 +303,14 @@ def test_compare_measures_the_labels_of_steps(people, steps):
         by_labels = people.execute(
             "SELECT suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss "
             "FROM utility('people', 'safe', k := 6, "
-            "qids := ['age', 'weight', 'city', 'born', 'sex'])"
+            "quasi := ['age', 'weight', 'city', 'born', 'sex'])"
         ).fetchall()
         assert found[0] == pytest.approx(by_labels[0], rel=1e-12), method
 
 
 def test_functions_without_steps(people):
     for call in ("sdka('people', ", "lattice('people', ", "anonymize_stats('people', "):
-        said = fails(people, f"FROM {call}qids := ['age'], steps := MAP {{'age': 5}})")
+        said = fails(people, f"FROM {call}quasi := ['age'], steps := MAP {{'age': 5}})")
         assert "does not support the supplied arguments" in said
 
 
@@ -321,7 +321,7 @@ def test_an_earlier_release(people):
 
 
 def test_in_parts(people):
-    call = {"k": 6, "qids": ["age", "city", "born", "sex"], "keep": ["*"], "steps": {"age": 5}}
+    call = {"k": 6, "quasi": ["age", "city", "born", "sex"], "keep": ["*"], "steps": {"age": 5}}
     with pytest.raises(anon_sql.AnonError, match="steps must be left out of a release in parts"):
         anon_sql.release(people, "people", into="r", method="mondrian", regions=2, **call)
     assert people.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == []
@@ -329,12 +329,12 @@ def test_in_parts(people):
 
 def test_given_classes_and_strata(people):
     people.execute("CREATE TABLE c AS SELECT *, age // 20 AS class_id FROM people WHERE age >= 0")
-    call = "keep := ['person_id', '*'], qids := ['age'], steps := MAP {'age': 20}"
+    call = "keep := ['person_id', '*'], quasi := ['age'], steps := MAP {'age': 20}"
     found = people.execute(f"SELECT DISTINCT age, class_id FROM generalize('c', k := 1, {call})"
                            .replace("DISTINCT age, class_id", "DISTINCT age")).fetchall()  # fmt: skip
     ages = people.execute("SELECT DISTINCT age // 20 * 20 FROM people WHERE age >= 0").fetchall()
     assert sorted(found) == sorted((f"[{low}, {low + 19}]",) for (low,) in ages)
-    call = "k := 1, qids := ['age', 'city'], keep := ['person_id', '*'], strata := ['age']"
+    call = "k := 1, quasi := ['age', 'city'], keep := ['person_id', '*'], strata := ['age']"
     query = f"SELECT DISTINCT age FROM mondrian('c', {call}, steps := MAP {{'age': 20}})"
     assert sorted(people.execute(query).fetchall()) == sorted(found)
 
@@ -366,8 +366,8 @@ def test_frames_and_the_command_line(people, tmp_path):
     assert written["parameters"]["options"]["steps"] == {"Age": 5}
     assert "--steps must be a column, = and a number" in refused(*call, "--steps", "age")
     frame = people.sql("SELECT age, city FROM people").to_arrow_table()
-    found = anon_sql.frames.anonymize(frame, k=5, qids=["age", "city"], steps={"age": 5})
+    found = anon_sql.frames.anonymize(frame, k=5, quasi=["age", "city"], steps={"age": 5})
     rows = people.register("frame", frame).execute(
-        "FROM anonymize('frame', k := 5, qids := ['age', 'city'], steps := MAP {'age': 5})"
+        "FROM anonymize('frame', k := 5, quasi := ['age', 'city'], steps := MAP {'age': 5})"
     )
     assert [tuple(row.values()) for row in found.to_pylist()] == rows.fetchall()

@@ -14,7 +14,7 @@ from tests.sentence import fails
 
 METHODS = ["anonymize", "basic_mondrian", "dop", "k_member", "mondrian", "mondrian_cof", "oka"]
 METHODS += ["rayden", "top_down"]
-CALL = "qids := ['age', 'city', 'sex'], identifiers := ['id', 'person'], sensitive := ['ill']"
+CALL = "quasi := ['age', 'city', 'sex'], identifiers := ['id', 'person'], sensitive := ['ill']"
 TABLE = """
     CREATE OR REPLACE TABLE t AS
     SELECT
@@ -86,7 +86,7 @@ def test_the_share_of_each_value_is_that_of_the_table(con):
 
 def test_persons_with_rows_in_two_strata(con):
     con.execute(TABLE.format(rows=240))
-    call = "qids := ['age', 'sex'], identifiers := ['id'], sensitive := 'ill', keep := ['city']"
+    call = "quasi := ['age', 'sex'], identifiers := ['id'], sensitive := 'ill', keep := ['city']"
     con.execute(
         f"CREATE TABLE r AS FROM anonymize('t', k := 4, l := 2, entity := 'person', {call}, "
         "strata := ['sex'])"
@@ -94,7 +94,7 @@ def test_persons_with_rows_in_two_strata(con):
     assert con.execute("SELECT sex::VARCHAR FROM r ORDER BY ALL").fetchall() == (
         con.execute("SELECT sex::VARCHAR FROM t ORDER BY ALL").fetchall()
     )
-    assert con.execute("FROM audit('t', 'r', k := 4, l := 2, entity := 'person', qids := ['age', "
+    assert con.execute("FROM audit('t', 'r', k := 4, l := 2, entity := 'person', quasi := ['age', "
                    "'sex'], sensitive := 'ill') WHERE property IN ('k', 'l', 'labels') AND NOT passed"
                    ).fetchall() == []  # fmt: skip
 

@@ -17,25 +17,25 @@ from tests.sentence import fails
 
 METHODS = sorted(release_methods())
 LIMITED = ("anonymize", "datafly", "full_domain")
-QIDS = {"datafly": ["c"], "canon": ["n"]}  # the one needs a hierarchy, the other takes none
+OF_METHOD = {"datafly": ["c"], "canon": ["n"]}  # the one needs a hierarchy, the other takes none
 MORE = {"sdka": ", generator := 'bootstrap', l := 1", "anonymize": ", effort := 'fast'"}
 
 
-def stars(qids):
+def stars(quasi):
     """The condition that a row of a release is * in every quasi-identifier."""
-    return " AND ".join(f"{name} = '*'" for name in qids)
+    return " AND ".join(f"{name} = '*'" for name in quasi)
 
 
-def of(method, k, mode, more="", qids=None):
+def of(method, k, mode, more="", quasi=None):
     """A call of a release function, and its quasi-identifiers; all other columns are identifiers."""
-    qids = qids or QIDS.get(method, ["c", "n"])
-    others = sorted({"c", "n"} - {*qids})
-    tree = ", hierarchy := 'tree'" if "c" in qids else ""
+    quasi = quasi or OF_METHOD.get(method, ["c", "n"])
+    others = sorted({"c", "n"} - {*quasi})
+    tree = ", hierarchy := 'tree'" if "c" in quasi else ""
     call = (
-        f"{method}('t', k := {k}, qids := {qids}, sensitive := ['s'], identifiers := {others}, "
+        f"{method}('t', k := {k}, quasi := {quasi}, sensitive := ['s'], identifiers := {others}, "
         f"suppressed := '{mode}'{tree}{MORE.get(method, '')}{more})"
     )
-    return call, qids
+    return call, quasi
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def need(method):
 def test_no_table_is_emptied_because_its_only_class_is_starred(made, method):
     """By the root of a hierarchy, or by NULL beside values."""
     need(method)
-    for qids in [QIDS[method]] if method in QIDS else [["c"], ["n"], ["c", "n"]]:
-        call, _ = of(method, 60, "keep", qids=qids)
-        shown = made.execute(f"SELECT count(*), count_if({stars(qids)}) FROM {call}").fetchall()
+    for quasi in [OF_METHOD[method]] if method in OF_METHOD else [["c"], ["n"], ["c", "n"]]:
+        call, _ = of(method, 60, "keep", quasi=quasi)
+        shown = made.execute(f"SELECT count(*), count_if({stars(quasi)}) FROM {call}").fetchall()
         assert shown == [(60, 60)]
-        said = fails(made, f"FROM {of(method, 60, 'drop', qids=qids)[0]}")
+        said = fails(made, f"FROM {of(method, 60, 'drop', quasi=quasi)[0]}")
         assert said.startswith(f"{method}: ")
         assert "suppressed := 'keep'" in said
         if method not in LIMITED:
@@ -84,8 +84,8 @@ def test_no_more_rows_are_left_out_than_may_be(made, method, share):
     more = "" if share is None else f", suppression_limit := {share}"
     for k in (2, 25):
         most = int(share * 60) if share is not None else k if method == "datafly" else 0
-        kept, qids = of(method, k, "keep", more)
-        query = f"SELECT count(*), count_if({stars(qids)}) FROM {kept}"
+        kept, quasi = of(method, k, "keep", more)
+        query = f"SELECT count(*), count_if({stars(quasi)}) FROM {kept}"
         rows, starred = made.execute(query).fetchall()[0]
         assert rows == 60 or method == "sdka"
         dropped, _ = of(method, k, "drop", more)
@@ -95,14 +95,16 @@ def test_no_more_rows_are_left_out_than_may_be(made, method, share):
             assert "suppressed := 'keep'" in fails(made, f"FROM {dropped}")
             assert starred > most or starred == 60
             continue
-        (shown, still) = made.execute(f"SELECT count(*), count_if({stars(qids)}) FROM r").fetchone()
+        (shown, still) = made.execute(
+            f"SELECT count(*), count_if({stars(quasi)}) FROM r"
+        ).fetchone()
         left = rows - shown
         assert left <= most
         assert shown > 0
         assert still == 0
         if method in LIMITED:  # to be shown, suppressed rows need company
-            tree = ", hierarchy := 'tree'" if "c" in qids else ""
-            counted = f"SELECT suppressed FROM utility('t', 'r', qids := {qids}{tree})"
+            tree = ", hierarchy := 'tree'" if "c" in quasi else ""
+            counted = f"SELECT suppressed FROM utility('t', 'r', quasi := {quasi}{tree})"
             assert made.execute(counted).fetchall() == [(left,)]
         else:
             assert (left, starred) == (0, 0)
@@ -114,7 +116,7 @@ def test_what_is_dropped_where_a_limit_allows_it_is_what_a_class_shows_as_stars(
                  "FROM range(60) AS r(i)")  # fmt: skip
     made.execute("UPDATE t SET c = 'l' WHERE c IN ('c', 'd')")
     call = (
-        "('t', k := 10, qids := ['c'], sensitive := ['s'], hierarchy := 'tree', "
+        "('t', k := 10, quasi := ['c'], sensitive := ['s'], hierarchy := 'tree', "
         "suppressed := 'drop', suppression_limit := {})"
     )
     assert made.execute(f"SELECT c, count(*) FROM anonymize{call.format(0.2)} GROUP BY c").fetchall() == [("a", 50)]  # fmt: skip
@@ -146,9 +148,7 @@ def test_statistics_count_the_rows_that_the_release_suppresses(con, method, more
     con.execute("INSERT INTO t SELECT NULL, NULL, i FROM range(3) AS r(i)")
     some = 0
     for k in (3, 20, 40):
-        given = (
-            f"('t', k := {k}, qids := ['c', 'n'], sensitive := ['s'], suppressed := '{mode}'{more})"
-        )
+        given = f"('t', k := {k}, quasi := ['c', 'n'], sensitive := ['s'], suppressed := '{mode}'{more})"
         try:
             con.execute(f"CREATE OR REPLACE TABLE r AS FROM {method}{given}")
         except duckdb.Error:
@@ -162,7 +162,7 @@ def test_statistics_count_the_rows_that_the_release_suppresses(con, method, more
         counted = "SELECT suppressed, suppression_rate FROM {}"
         wanted = [(215 - shown + still, (215 - shown + still) / 215)]
         assert con.execute(counted.format(f"{method}_stats{given}")).fetchall() == wanted
-        utility = "utility('t', 'r', qids := ['c', 'n'])"
+        utility = "utility('t', 'r', quasi := ['c', 'n'])"
         assert con.execute(counted.format(utility)).fetchall() == wanted
         some += wanted[0][0]
     assert some
@@ -172,16 +172,16 @@ def test_statistics_count_the_rows_that_the_release_suppresses(con, method, more
 def test_statistics_of_anonymize_count_the_rows_that_it_suppresses(con, mode):
     datasets.adult(con, 3000, table="t", roles=False)
     given = (
-        f"('t', k := 80, qids := {QUASI}, sensitive := ['income'], keep := ['*'], effort := 'fast', "
+        f"('t', k := 80, quasi := {QUASI}, sensitive := ['income'], keep := ['*'], effort := 'fast', "
         f"suppression_limit := 0.1, suppressed := '{mode}')"
     )
     con.execute(f"CREATE TABLE r AS FROM anonymize{given}")
     left = 3000 - con.table("r").shape[0]
     assert (left > 0) == (mode == "drop")
     (counted,) = con.execute(f"SELECT suppressed FROM anonymize_stats{given}").fetchall()[0]
-    assert con.execute(f"SELECT suppressed FROM utility('t', 'r', qids := {QUASI})").fetchall() == [
-        (counted,)
-    ]
+    assert con.execute(
+        f"SELECT suppressed FROM utility('t', 'r', quasi := {QUASI})"
+    ).fetchall() == [(counted,)]
     assert left in (0, counted)
     assert 0 < counted <= 300
 
@@ -190,7 +190,7 @@ CLASSED = """
     CREATE TABLE t AS SELECT if(i < 30, i, if(i % 2 = 0, NULL, i)) AS n,
         if(i < {null}, NULL, i // 10) AS class_id FROM range(40) AS r(i)
 """
-GENERALIZE = "generalize('t', k := 5, qids := ['n'], suppressed := '{}'{})"
+GENERALIZE = "generalize('t', k := 5, quasi := ['n'], suppressed := '{}'{})"
 
 
 def test_generalize_leaves_out_rows_whose_class_is_null_and_no_others(con):
@@ -224,14 +224,14 @@ def test_a_row_of_null_in_a_shape_without_stars_is_left_out_only_if_asked_for(co
 
 def test_a_release_of_a_table_with_rows_is_never_empty(con, made):
     con.execute("CREATE TABLE few AS SELECT chr(97 + i::INT) AS c FROM range(6) AS r(i)")
-    roles = "qids := ['c'], hierarchy := 'tree', suppressed := 'drop'"
+    roles = "quasi := ['c'], hierarchy := 'tree', suppressed := 'drop'"
     empty = "a release must have a row of the table that is not suppressed, got none"
     said = fails(con, f"FROM datafly('few', k := 6, {roles})")
     assert said == f"datafly: {empty}; suppressed := 'keep' shows them"
     height = f"full_domain('few', k := 2, {roles}, suppression_limit := 1, minimize := 'height')"
     assert con.execute(f"SELECT c, count(*) FROM {height} GROUP BY c").fetchall() == [("low", 6)]
     con.execute("CREATE TABLE none AS SELECT i AS n, NULL::INT AS class_id FROM range(6) AS r(i)")
-    call = "generalize('none', k := 2, qids := ['n'], suppressed := 'drop')"
+    call = "generalize('none', k := 2, quasi := ['n'], suppressed := 'drop')"
     assert empty in fails(con, f"FROM {call}")
     con.execute("DELETE FROM none")
     assert con.execute(f"FROM {call}").fetchall() == []
@@ -247,7 +247,7 @@ def test_an_empty_table_has_an_empty_release(made, method):
 
 def test_strata_count_as_quasi_identifiers_that_a_row_shows(made):
     """A row that shows its stratum is not suppressed, though all else of it is *."""
-    roles = "qids := ['c', 'n'], strata := ['n'], hierarchy := 'tree', suppressed := '{}'"
+    roles = "quasi := ['c', 'n'], strata := ['n'], hierarchy := 'tree', suppressed := '{}'"
     made.execute("CREATE OR REPLACE TABLE t AS SELECT chr((97 + i % 12)::INT) AS c, i % 2 AS n FROM range(60) AS r(i)")  # fmt: skip
     for method in ("anonymize", "mondrian", "full_domain", "datafly"):
         call = f"{method}('t', k := 30, {roles.format('drop')})"
@@ -267,7 +267,7 @@ def test_the_k_rows_of_datafly_are_those_of_the_table_not_of_each_stratum(made):
     made.execute("CREATE OR REPLACE TABLE t AS SELECT if(i < 54, 'a', chr((98 + i % 7)::INT)) AS c, i % 2 AS n FROM range(60) AS r(i)")  # fmt: skip
     made.execute("INSERT INTO tree SELECT 'n', n, l, if(l = 0, n, '*') FROM "
                  "(VALUES ('0'), ('1')) AS a(n), (SELECT unnest([0, 1])::INTEGER AS l)")  # fmt: skip
-    roles = "qids := ['c', 'n'], hierarchy := 'tree', strata := ['n'], suppressed := 'drop'"
+    roles = "quasi := ['c', 'n'], hierarchy := 'tree', strata := ['n'], suppressed := 'drop'"
     for k in (4, 5, 6):
         (rows,) = made.execute(f"SELECT count(*) FROM datafly('t', k := {k}, {roles})").fetchone()
         assert 60 - k <= rows
@@ -284,7 +284,7 @@ def big(con):
 def test_too_few_rows_left_for_k(big, method, suppressed):
     """Without its outliers the table has fewer than 400 rows."""
     released = big.execute(
-        f"FROM {method}('big', k := 400, qids := ['a', 'b'], alpha := 0.5, repair := 'merge', "
+        f"FROM {method}('big', k := 400, quasi := ['a', 'b'], alpha := 0.5, repair := 'merge', "
         f"unrecovered := 'suppress', suppressed := '{suppressed}')"
     ).fetchall()
     assert Counter(released) == {("[0, 1006]", "[0, 16]"): 500}
@@ -294,7 +294,7 @@ def test_too_few_values_left_for_t(con):
     """The classes could be near the table's distribution only together with every outlier."""
     con.execute("CREATE TABLE few AS SELECT (i*i)%23 a, (i*31)%17 b, i%3 s FROM range(24) t(i)")
     released = con.execute(
-        "FROM rayden('few', k := 19, qids := ['a', 'b'], sensitive := 's', t := 0.0, alpha := 0.2, "
+        "FROM rayden('few', k := 19, quasi := ['a', 'b'], sensitive := 's', t := 0.0, alpha := 0.2, "
         "tries := 1, repair := 'merge', unrecovered := 'suppress', suppressed := 'drop')"
     ).fetchall()
     assert Counter(row[:2] for row in released) == {("[0, 18]", "[0, 16]"): 24}
@@ -304,6 +304,6 @@ def test_noise_that_leaves_too_few_rows(con):
     """DBSCAN finds 4 rows of a cluster and 20 of noise, which alone would be legal."""
     con.execute("CREATE TABLE few AS SELECT if(i < 4, 0, i*i)::INTEGER a FROM range(24) t(i)")
     released = con.execute(
-        "FROM dop('few', k := 12, qids := ['a'], eps := 0.001, min_samples := 4)"
+        "FROM dop('few', k := 12, quasi := ['a'], eps := 0.001, min_samples := 4)"
     ).fetchall()
     assert sorted(Counter(released).values()) == [12, 12]

@@ -11,7 +11,7 @@ from tests.sentence import fails
 
 ROWS = 3000
 AUDITED = ("l", "t", "beta", "entity")
-CALL = f"qids := {QUASI}, identifiers := ['id', 'person'], sensitive := ['income'], keep := ['*']"
+CALL = f"quasi := {QUASI}, identifiers := ['id', 'person'], sensitive := ['income'], keep := ['*']"
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def made(con):
 
 
 def loss(con, released, more=""):
-    query = f"SELECT gcp, suppressed FROM utility('t', '{released}', qids := {QUASI}{more})"
+    query = f"SELECT gcp, suppressed FROM utility('t', '{released}', quasi := {QUASI}{more})"
     return con.execute(query).fetchall()[0]
 
 
@@ -63,7 +63,7 @@ def test_less_is_lost_or_nothing_suppressed(made, k, limit, more, some):
         assert starred >= k
     required = [part for part in more[2:].split(", ") if part.split(" ")[0] in AUDITED]
     failed = made.execute(
-        f"FROM audit('t', 'r', k := {k}, qids := {QUASI}, sensitive := ['income'], "
+        f"FROM audit('t', 'r', k := {k}, quasi := {QUASI}, sensitive := ['income'], "
         f"{', '.join(required) or 'l := 1'}) "
         "WHERE property IN ('k', 'l', 't', 'beta', 'labels') AND NOT passed"
     )
@@ -110,7 +110,7 @@ def test_any_threads_and_any_order(made):
 def test_in_parts(made):
     """Each region may suppress its share of its rows."""
     call = {
-        "qids": QUASI,
+        "quasi": QUASI,
         "identifiers": ["id", "person"],
         "keep": ["*"],
         "k": 50,

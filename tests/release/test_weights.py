@@ -13,7 +13,7 @@ from tests.sentence import fails
 METHODS = ["anonymize", "basic_mondrian", "dop", "k_member", "mondrian", "mondrian_cof", "oka"]
 METHODS += ["rayden", "top_down"]
 NAMES = ["age", "city", "born", "sex"]
-CALL = f"qids := {NAMES}, sensitive := 'illness'"
+CALL = f"quasi := {NAMES}, sensitive := 'illness'"
 TREE = """
     CREATE TABLE h AS SELECT * FROM (VALUES
         ('city', 'Accra', 1, 'S'), ('city', 'Bonn', 1, 'N'), ('city', 'Cape Town', 1, 'S'),
@@ -21,7 +21,7 @@ TREE = """
         ('city', 'Cape Town', 2, '*'), ('city', 'Delhi', 2, '*')
     ) AS v (attribute, value, level, label)
 """
-LOSS = "SELECT attribute, ncp FROM attribute_loss('{raw}', '{released}', qids := {names})"
+LOSS = "SELECT attribute, ncp FROM attribute_loss('{raw}', '{released}', quasi := {names})"
 
 
 def losses(con, raw, released, names=NAMES):
@@ -53,7 +53,7 @@ def test_legal_true_and_of_more_detail(people, method):
         )
         heavier += losses(people, "people", "r")[name] <= before[name]
     failed = people.execute(
-        f"FROM audit('people', 'r', k := 6, l := 2, qids := {NAMES}, sensitive := 'illness') "
+        f"FROM audit('people', 'r', k := 6, l := 2, quasi := {NAMES}, sensitive := 'illness') "
         "WHERE property IN ('k', 'l', 'labels', 'rows') AND NOT passed"
     )
     assert failed.fetchall() == []
@@ -63,7 +63,7 @@ def test_legal_true_and_of_more_detail(people, method):
 def test_canon(people):
     """The columns of canon, which takes numbers alone."""
     names = ["age", "born"]
-    call = f"qids := {names}, keep := ['city', 'sex']"
+    call = f"quasi := {names}, keep := ['city', 'sex']"
     people.execute(f"CREATE TABLE plain AS FROM canon('people', {call})")
     equal = f"FROM canon('people', {call}, weights := MAP {{'age': 2, 'born': 2}})"
     assert people.execute(equal).fetchall() == people.execute("FROM plain").fetchall()
@@ -88,7 +88,7 @@ def test_a_column_of_weight_0_is_none(people, method):
 def test_doubling_a_weight_never_raises_the_loss_on_adult(adult):
     """Five seeds of effort 'best', whose other efforts draw nothing; rows of Adult."""
     adult.execute("CREATE TABLE part AS FROM adult WHERE hash(fnlwgt) % 40 = 0")
-    call = f"anonymize('part', k := 10, qids := {QUASI}, keep := ['*']"
+    call = f"anonymize('part', k := 10, quasi := {QUASI}, keep := ['*']"
     for seed in range(5):
         how = f"seed := {seed}, effort := 'best', rounds := 1"
         adult.execute(f"CREATE OR REPLACE TABLE plain AS FROM {call}, {how})")
@@ -105,7 +105,7 @@ def test_hostile_names(con):
                         for at, n in enumerate(names))  # fmt: skip
     con.execute(f"CREATE TABLE t AS SELECT {columns} FROM range(60) AS r(i)")
     weights = dict(zip(names, (Decimal("0.5"), 2, 1, 0, 3, 1, 4), strict=True))
-    query = "FROM anonymize('t', k := 4, qids := $names, weights := $weights)"
+    query = "FROM anonymize('t', k := 4, quasi := $names, weights := $weights)"
     for given in (weights, {"key": list(weights), "value": [float(w) for w in weights.values()]}):
         assert len(con.execute(query, {"names": names, "weights": given}).fetchall()) == 60
 
@@ -186,7 +186,7 @@ def test_on_the_command_line(people, tmp_path):
 
 def test_in_parts(people):
     """A release in parts takes weights, and refuses what one statement refuses."""
-    call = {"qids": NAMES, "sensitive": ["illness"], "k": 5}
+    call = {"quasi": NAMES, "sensitive": ["illness"], "k": 5}
     for name, weights in (("plain", None), ("r", {"born": 16})):
         anon_sql.release(
             people, "people", into=name, method="mondrian", region_rows=120, weights=weights, **call

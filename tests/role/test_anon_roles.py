@@ -21,7 +21,7 @@ def test_declared_roles_with_counts(people):
 
 def test_what_a_call_makes_of_them(people):
     query = "SELECT column_name, role, source FROM anon_roles('people', {})"
-    given = "qids := ['Age'], keep := ['city', 'sex', 'born']"
+    given = "quasi := ['Age'], keep := ['city', 'sex', 'born']"
     assert people.execute(query.format(given)).fetchall()[:3] == [
         ("person_id", "identifier", "comment"),
         ("age", "quasi", "call"),

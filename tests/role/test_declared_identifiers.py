@@ -14,7 +14,7 @@ ORDERS = (
     "FROM range(240) AS made(i)"
 )
 IDENTIFIERS = ["order_id", "customer_id"]
-ROLES = "qids := ['age', 'city'], sensitive := ['item']"
+ROLES = "quasi := ['age', 'city'], sensitive := ['item']"
 OPTIONS = ("--quasi", "age,city", "--sensitive", "item")
 SAID = (
     "{}: a declared identifier must not be released, got customer_id in {}: its comment says "
@@ -52,8 +52,8 @@ def header(path):
 def test_sql_drops_it_and_refuses_its_name(orders):
     left = ["age", "city", "item", "rating"]
     assert orders.sql(f"FROM anonymize('orders', {ROLES}, keep := ['*'])").columns == left
-    for role in ("keep", "sensitive", "qids"):
-        given = {"qids": "['age', 'city']", "sensitive": "['item']", "keep": "['*']"}
+    for role in ("keep", "sensitive", "quasi"):
+        given = {"quasi": "['age', 'city']", "sensitive": "['item']", "keep": "['*']"}
         given[role] = given[role].replace("]", ", 'Customer_Id']")
         call = ", ".join(f"{name} := {value}" for name, value in given.items())
         assert fails(orders, f"FROM anonymize('orders', {call})") == SAID.format("anonymize", role)
@@ -71,7 +71,7 @@ def test_it_may_be_named_where_it_is_left_out(orders):
 @pytest.mark.quick
 def test_a_call_overrides_every_other_declared_role(orders):
     anon_sql.declare(orders, "orders", quasi=["age", "city"], sensitive=["item"], drop=["rating"])
-    given = "keep := ['city', 'rating'], sensitive := ['age'], qids := ['item']"
+    given = "keep := ['city', 'rating'], sensitive := ['age'], quasi := ['item']"
     found = orders.sql(f"FROM anonymize('orders', k := 2, {given})")
     assert found.columns == ["age", "city", "item", "rating"]
     raw = orders.execute("SELECT DISTINCT city FROM orders ORDER BY ALL").fetchall()
@@ -92,7 +92,7 @@ def test_a_call_overrides_every_other_declared_role(orders):
 
 @pytest.mark.quick
 def test_python_reads_the_comments_of_a_relation_and_of_a_frame(orders, tmp_path):
-    given = {"qids": ["age", "city"], "sensitive": ["item"]}
+    given = {"quasi": ["age", "city"], "sensitive": ["item"]}
     said = SAID.format("anonymize", "keep")
     for into in ("safe", f"{tmp_path / 'safe.csv'}"):
         anon_sql.release(orders, "orders", into=into, keep=["*"], **given)
@@ -114,7 +114,7 @@ def test_python_reads_the_comments_of_a_relation_and_of_a_frame(orders, tmp_path
 
 
 def test_parts_leave_it_out(orders):
-    given = {"qids": ["age", "city"], "sensitive": ["item"], "regions": 2}
+    given = {"quasi": ["age", "city"], "sensitive": ["item"], "regions": 2}
     anon_sql.release(orders, "orders", into="safe", keep=["*"], **given)
     assert orders.table("safe").columns == ["age", "city", "item", "rating"]
     with pytest.raises(anon_sql.AnonError, match="a declared identifier must not be released"):
@@ -207,7 +207,7 @@ def test_a_series_leaves_it_out(orders, monkeypatch):
     people = "* REPLACE (['a', 'b', 'c'][1 + customer_id % 3] AS item) FROM orders"
     orders.execute(f"CREATE TABLE people AS SELECT DISTINCT ON (customer_id) {people}")
     declare(orders, "people")
-    given = {"qids": ["age", "city"], "sensitive": ["item"], "entity": "customer_id"}
+    given = {"quasi": ["age", "city"], "sensitive": ["item"], "entity": "customer_id"}
     with pytest.raises(anon_sql.AnonError) as caught:
         anon_sql.release(
             orders, "people", into="safe", series="state", l=2, keep=["order_id", "*"], **given
@@ -223,7 +223,7 @@ def test_linked_tables_leave_it_out(con):
         "FROM range(90) AS made(i)"
     )
     anon_sql.declare(con, "person", identifier=["person_id", "code"])
-    given = {"qids": ["person.age"], "into": "safe"}
+    given = {"quasi": ["person.age"], "into": "safe"}
     con.execute("CREATE SCHEMA safe")
     with pytest.raises(anon_sql.AnonError) as caught:
         anon_sql.release_linked(con, "person", keep=["person.code"], **given)

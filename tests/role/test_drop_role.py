@@ -13,7 +13,7 @@ TABLE = (
     "SELECT i % 40 AS age, i % 7 AS visits, 'said ' || i % 300 AS remarks, i AS id, "
     "'i' || i % 3 AS illness FROM range(400) AS made(i)"
 )
-ROLES = "qids := ['age'], keep := ['visits'], sensitive := 'illness', identifiers := 'id'"
+ROLES = "quasi := ['age'], keep := ['visits'], sensitive := 'illness', identifiers := 'id'"
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_a_release_leaves_it_out_by_parameter_and_by_comment(t):
 
 def test_a_declared_quasi_identifier_may_be_left_out(t):
     t.execute("COMMENT ON COLUMN t.visits IS 'anon:quasi'")
-    given = "qids := 'age', identifiers := 'id', drop := ['visits', 'remarks', 'illness']"
+    given = "quasi := 'age', identifiers := 'id', drop := ['visits', 'remarks', 'illness']"
     assert columns(t, f"FROM mondrian('t', k := 5, {given})") == ["age"]
 
 
@@ -62,10 +62,10 @@ def test_an_audit_requires_that_it_is_gone(t):
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        ("qids := ['age'], keep := 'visits', identifiers := '*'", {"age", "visits"}),
-        ("qids := 'age', keep := ['visits'], drop := ['*']", {"age", "visits"}),
-        ("qids := '*', identifiers := ['id', 'remarks']", {"age", "visits", "illness"}),
-        ("qids := 'age', drop := ['id', 'remarks'], sensitive := '*', l := 2",
+        ("quasi := ['age'], keep := 'visits', identifiers := '*'", {"age", "visits"}),
+        ("quasi := 'age', keep := ['visits'], drop := ['*']", {"age", "visits"}),
+        ("quasi := '*', identifiers := ['id', 'remarks']", {"age", "visits", "illness"}),
+        ("quasi := 'age', drop := ['id', 'remarks'], sensitive := '*', l := 2",
          {"age", "visits", "illness"}),
     ],
 )  # fmt: skip
@@ -75,16 +75,16 @@ def test_a_star_in_any_role(t, given, kept):
 
 
 def test_only_one_star(t):
-    said = fails(t, "FROM mondrian('t', k := 5, qids := 'age', keep := '*', drop := '*')")
+    said = fails(t, "FROM mondrian('t', k := 5, quasi := 'age', keep := '*', drop := '*')")
     assert said == ("mondrian: keep := ['*'] must be the only * of a call, got another in drop")
     t.execute('ALTER TABLE t RENAME COLUMN id TO "*"')
-    said = fails(t, "FROM mondrian('t', k := 5, qids := 'age', drop := '*')")
+    said = fails(t, "FROM mondrian('t', k := 5, quasi := 'age', drop := '*')")
     assert said.startswith("mondrian: drop := ['*'] must be clear, got a column named *")
 
 
 def test_frames(t):
     made = frames.mondrian(
-        t.sql("FROM t").df(), k=5, qids="age", keep="visits", sensitive="illness", drop="*"
+        t.sql("FROM t").df(), k=5, quasi="age", keep="visits", sensitive="illness", drop="*"
     )
     assert list(made.columns) == ["age", "visits", "illness"]
 

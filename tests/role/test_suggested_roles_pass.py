@@ -4,7 +4,7 @@ import pytest
 
 from anon_sql.core.names import quote
 
-ROLES = {"quasi": "qids", "sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
+ROLES = {"quasi": "quasi", "sensitive": "sensitive", "identifier": "identifiers", "keep": "keep"}
 REAL = ["bank", "student_mat", "student_por", "heart_cleveland"]
 
 
@@ -48,7 +48,7 @@ def test_a_release_of_thirty_columns_of_unknown_names_passes(con):
     wide(con)
     roles, unique, audit = released_as_suggested(con, "wide")
     assert roles["keep"]
-    assert roles["qids"]
+    assert roles["quasi"]
     assert unique == 0
     assert audit["identifying combinations"] is not False
     assert False not in audit.values()

@@ -51,7 +51,7 @@ IN_PYTHON = "identifiers=['contact', 'mrn']"
 )
 def test_in_sql_on_every_relation(people, reason, relation):
     people.execute("CREATE TEMP TABLE temporary AS FROM people; CREATE VIEW seen AS FROM people")
-    call = relation.format("anonymize", "qids := ['age'], keep := ['*']{}")
+    call = relation.format("anonymize", "quasi := ['age'], keep := ['*']{}")
     assert fails(people, call.format("")) == said(
         reason, "anonymize", "keep := ['*']", IN_SQL, "keep"
     )
@@ -62,20 +62,20 @@ def test_in_sql_on_every_relation(people, reason, relation):
 
 @pytest.mark.quick
 def test_sensitive_columns_are_released_too(people, reason):
-    call = "FROM rayden('people', qids := ['age'], sensitive := ['*'])"
+    call = "FROM rayden('people', quasi := ['age'], sensitive := ['*'])"
     assert fails(people, call) == said(reason, "rayden", "sensitive := ['*']", IN_SQL, "sensitive")
 
 
 @pytest.mark.quick
 def test_what_leaves_no_column_unchanged_may_have_the_rest(people):
     for role in ("identifiers", "drop"):
-        call = f"FROM anonymize('people', qids := ['age'], keep := ['item'], {role} := ['*'])"
+        call = f"FROM anonymize('people', quasi := ['age'], keep := ['item'], {role} := ['*'])"
         assert people.sql(call).columns == ["age", "item"]
 
 
 @pytest.mark.quick
 def test_synthetic_rows(people, reason):
-    call = "FROM sdka('people', k := 2, qids := ['age'], sensitive := 'item', keep := ['*']{})"
+    call = "FROM sdka('people', k := 2, quasi := ['age'], sensitive := 'item', keep := ['*']{})"
     assert fails(people, call.format("")) == said(reason, "sdka", "keep := ['*']", IN_SQL, "keep")
     assert people.sql(call.format(f", {IN_SQL}")).columns == LEFT
 
@@ -85,13 +85,13 @@ def test_in_python(people, reason, tmp_path):
     wanted = said(reason, "anonymize", "keep=['*']", IN_PYTHON, "keep")
     for frame in (people.table("people").df(), people.table("people")):
         with pytest.raises(anon_sql.AnonError) as caught:
-            anon_sql.anonymize(frame, qids=["age"], keep=["*"])
+            anon_sql.anonymize(frame, quasi=["age"], keep=["*"])
         assert str(caught.value) == wanted
-        safe = anon_sql.anonymize(frame, qids=["age"], keep=["*"], identifiers=["mrn", "contact"])
+        safe = anon_sql.anonymize(frame, quasi=["age"], keep=["*"], identifiers=["mrn", "contact"])
         assert list(safe.columns) == LEFT
     for more in ({}, {"regions": 2}):
         with pytest.raises(anon_sql.AnonError) as caught:
-            anon_sql.release(people, "people", into="safe", qids=["age"], keep=["*"], **more)
+            anon_sql.release(people, "people", into="safe", quasi=["age"], keep=["*"], **more)
         assert str(caught.value) == wanted
     assert not people.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'safe'").fetchall()
 
@@ -112,7 +112,7 @@ def test_on_the_command_line(people, reason, tmp_path):
 
 def test_a_series(people, reason, monkeypatch):
     monkeypatch.setenv("ANON_KEY", "0123456789abcdef0123456789abcdef")
-    given = "qids := ['age'], sensitive := 'item', entity := 'mrn', keep := ['*']"
+    given = "quasi := ['age'], sensitive := 'item', entity := 'mrn', keep := ['*']"
     sentence = (
         "{}: keep := ['*'] must not release what looks like an identifier, got contact (100% of "
         "sampled values look like an e-mail address); leave them out by identifiers := "
@@ -130,12 +130,12 @@ def test_linked_tables(people, reason):
     people.execute(
         "CREATE SCHEMA safe; CREATE TABLE person AS SELECT row_number() OVER () AS id, * FROM people"
     )
-    roles = {"qids": ["person.age"], "identifiers": ["person.id"]}
+    roles = {"quasi": ["person.age"], "identifiers": ["person.id"]}
     with pytest.raises(anon_sql.AnonError) as caught:
         anon_sql.release_linked(people, "person", into="safe", keep=["*"], **roles)
     assert "keep=['*'] must not release what looks like an identifier" in str(caught.value)
     assert "identifiers=['person.contact', 'person.mrn']" in str(caught.value)
-    call = "'person', k := 5, qids := ['person.age'], identifiers := ['person.id'], keep := '*'"
+    call = "'person', k := 5, quasi := ['person.age'], identifiers := ['person.id'], keep := '*'"
     assert "must not release what looks like an identifier" in fails(
         people, f"FROM linked_plan({call})"
     )
@@ -144,10 +144,10 @@ def test_linked_tables(people, reason):
 @pytest.mark.quick
 def test_a_table_without_rows(people):
     people.execute("CREATE TABLE none AS FROM people LIMIT 0")
-    call = "FROM anonymize('none', qids := ['age'], keep := ['item', 'rating', 'contact', 'mrn'])"
+    call = "FROM anonymize('none', quasi := ['age'], keep := ['item', 'rating', 'contact', 'mrn'])"
     assert people.execute(call).fetchall() == []
     assert anon_sql.anonymize(
-        people.table("none").df(), qids=["age"], keep=["item", "rating", "contact", "mrn"]
+        people.table("none").df(), quasi=["age"], keep=["item", "rating", "contact", "mrn"]
     ).empty
 
 
@@ -159,16 +159,16 @@ def test_a_hostile_name(con):
         f"CREATE TABLE t AS SELECT i % 5 AS a, i || '@x.org' AS \"{quoted}\" FROM range(50) r(i)"
     )
     assert "(100% of sampled values look like an e-mail address)" in fails(
-        con, "FROM anonymize('t', qids := ['a'], keep := ['*'])"
+        con, "FROM anonymize('t', quasi := ['a'], keep := ['*'])"
     )
     with pytest.raises(anon_sql.AnonError, match="look like an e-mail address"):
-        anon_sql.anonymize(con.table("t").df(), qids=["a"], keep=["*"])
+        anon_sql.anonymize(con.table("t").df(), quasi=["a"], keep=["*"])
     with pytest.raises(anon_sql.AnonError, match="look like an e-mail address"):
-        anon_sql.release(con, "t", into="u", qids=["a"], keep=["*"], regions=2)
+        anon_sql.release(con, "t", into="u", quasi=["a"], keep=["*"], regions=2)
 
 
 @pytest.mark.quick
 def test_no_value_is_in_the_error(people):
-    found = fails(people, "FROM anonymize('people', qids := ['age'], keep := ['*'])")
+    found = fails(people, "FROM anonymize('people', quasi := ['age'], keep := ['*'])")
     assert "example.org" not in found
     assert "ann" not in found.replace("anonymize", "")

@@ -2,7 +2,7 @@
 
 KEY = "0123456789abcdef"
 ROLES = (
-    f"qids := ['age', 'city'], sensitive := 'illness', keep := 'ward', entity := 'person', "
+    f"quasi := ['age', 'city'], sensitive := 'illness', keep := 'ward', entity := 'person', "
     f"key := '{KEY}'"
 )
 

@@ -320,7 +320,7 @@ def test_hostile_names_and_typed_labels(con):
     for old, new in names.items():
         quoted = new.replace('"', '""')
         con.execute(f'ALTER TABLE people RENAME {old} TO "{quoted}"')
-    given = {"qids": ["tuple", "city"], "sensitive": names["illness"], "keep": "__x"}
+    given = {"quasi": ["tuple", "city"], "sensitive": names["illness"], "keep": "__x"}
     given |= {"entity": "cohort", "key": KEY}
     roles = ", ".join(f"{name} := ${name}" for name in given)
     con.execute(f"CREATE TABLE s AS FROM series_next('people', NULL, l := 2, {roles})", given)

@@ -9,7 +9,7 @@ from tests.command import run
 from tests.sentence import fails
 from tests.series.months import KEY, ROLES, make_month, released, step
 
-PYTHON = {"qids": ["age", "city"], "sensitive": "illness", "keep": "ward", "entity": "person"}
+PYTHON = {"quasi": ["age", "city"], "sensitive": "illness", "keep": "ward", "entity": "person"}
 
 
 @pytest.fixture
@@ -171,7 +171,7 @@ def test_a_release_beside_the_series_is_not_in_its_bound(con, series):
     assert "of all releases of the series with persons" in found["companions"][1]
     assert found["intersection"][0] is False
     con.execute(
-        "CREATE TABLE means AS FROM anonymize('people', k := 5, qids := ['age', 'city'], "
+        "CREATE TABLE means AS FROM anonymize('people', k := 5, quasi := ['age', 'city'], "
         "sensitive := 'illness', keep := 'ward', identifiers := 'person', format := 'mean')"
     )
     assert "got means, medians or values of other rows" in fails(con, call.format("means", ROLES))

@@ -9,7 +9,7 @@ from anon_sql import AnonError, frames
 from tests.series.months import KEY, make_month, status
 
 ROLES = {
-    "qids": ["age", "city"],
+    "quasi": ["age", "city"],
     "sensitive": "illness",
     "keep": ["ward"],
     "entity": "person",
@@ -34,7 +34,7 @@ def test_months(con, tmp_path):
         (figures["present"] + figures["former"],)
     ]
     by_hand = con.execute(
-        f"FROM anonymize('people', series := 'anon_series', qids := ['age', 'city'], "
+        f"FROM anonymize('people', series := 'anon_series', quasi := ['age', 'city'], "
         f"sensitive := 'illness', keep := 'ward', entity := 'person', key := '{KEY}')"
     ).fetchall()
     assert con.execute("FROM read_parquet(?)", [str(file)]).fetchall() == by_hand

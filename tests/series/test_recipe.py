@@ -103,7 +103,7 @@ def test_a_property_that_fails_is_red(recipe, tmp_path):
         )
         SeriesFile(tmp_path / "state" / "series.duckdb").load(con, "verify")
         request = {
-            "qids": ["age", "city"],
+            "quasi": ["age", "city"],
             "sensitive": ["illness"],
             "identifiers": ["person"],
             "keep": ["ward"],
@@ -250,7 +250,7 @@ def test_python_releases_and_steps_the_state(recipe, tmp_path):
             june.fetchall()
             == con.execute(
                 f"FROM anonymize('{tmp_path}/people.csv', k := 5, series := 'own.anon_series', "
-                "qids := ['age', 'city'], sensitive := 'illness', keep := 'ward', "
+                "quasi := ['age', 'city'], sensitive := 'illness', keep := 'ward', "
                 f"identifiers := 'person', entity := 'person', key := '{KEY}')"
             ).fetchall()
         )

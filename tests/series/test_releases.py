@@ -286,7 +286,7 @@ def test_they_find_who_is_left_out_of_a_plain_release(con):
     make_month(con, 0, 200)
     con.execute("CREATE TABLE part AS SELECT * EXCLUDE person FROM people WHERE person % 9 > 0")
     con.execute(
-        "CREATE TABLE file AS FROM anonymize('part', k := 5, qids := ['age', 'city'], "
+        "CREATE TABLE file AS FROM anonymize('part', k := 5, quasi := ['age', 'city'], "
         "sensitive := 'illness', keep := 'ward')"
     )
     assert under_labels(con, "file")[0] > 0
@@ -345,7 +345,7 @@ def test_they_find_persons_in_plain_releases(con):
         make_month(con, 0, 200 + month)
         con.execute(f"CREATE TABLE people_{month} AS FROM people")
         con.execute(
-            f"CREATE TABLE file_{month} AS FROM rayden('people', k := 3, l := 2, qids := "
+            f"CREATE TABLE file_{month} AS FROM rayden('people', k := 3, l := 2, quasi := "
             f"['age', 'city'], sensitive := 'illness', keep := 'ward', identifiers := 'person', "
             f"seed := {month})"
         )

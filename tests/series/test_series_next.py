@@ -131,7 +131,7 @@ def test_hostile_names(con):
         quoted = new.replace('"', '""')
         con.execute(f'ALTER TABLE people RENAME {old} TO "{quoted}"')
     given = {
-        "qids": ["tuple", "city"],
+        "quasi": ["tuple", "city"],
         "sensitive": "a\"'. $[0]",
         "keep": "__x",
         "entity": "cohort",

@@ -19,7 +19,7 @@ def people(con):
     return con
 
 def released(con):
-    return con.execute("FROM mondrian('people', k := 10, qids := ['age', 'city'])").fetchall()
+    return con.execute("FROM mondrian('people', k := 10, quasi := ['age', 'city'])").fetchall()
 
 def in_child(work):
     child = os.fork()

@@ -21,8 +21,8 @@ import anon_sql
 con = anon_sql.connect()
 con.execute("SET enable_progress_bar = false")
 con.execute("CREATE TABLE people AS SELECT i * 7 % 60 AS age, i % 3 AS city, i % 5 AS ill FROM range(600) t(i)")
-con.execute("CREATE TABLE r AS FROM mondrian('people', k := 10, qids := ['age', 'city'], keep := 'ill')")
-audited = con.execute("SELECT passed FROM audit('people', 'r', 10, qids := ['age', 'city'])").fetchall()
+con.execute("CREATE TABLE r AS FROM mondrian('people', k := 10, quasi := ['age', 'city'], keep := 'ill')")
+audited = con.execute("SELECT passed FROM audit('people', 'r', 10, quasi := ['age', 'city'])").fetchall()
 print(json.dumps([con.execute("FROM r").fetchall(), audited]))
 """
 

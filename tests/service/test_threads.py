@@ -16,7 +16,7 @@ CALLS = [
     "FROM audit('people', 'released', 3)",
     "SELECT gcp('people', 'released')",
     "FROM mondrian('people', k := 0)",
-    "FROM rayden('people', k := 5, qids := ['nowhere'])",
+    "FROM rayden('people', k := 5, quasi := ['nowhere'])",
     "FROM mondrian('people', k := 4000)",
 ]
 

@@ -77,7 +77,7 @@ def test_suggestions_as_they_are_lead_to_a_release_that_audit_passes(con, make):
     roles = {
         parameter: [column for column, role in found if role == known]
         for parameter, known in (
-            ("qids", "quasi"), ("sensitive", "sensitive"), ("identifiers", "identifier"),
+            ("quasi", "quasi"), ("sensitive", "sensitive"), ("identifiers", "identifier"),
             ("keep", "keep"),
         )
     }  # fmt: skip

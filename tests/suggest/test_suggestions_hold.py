@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.slow
 PARAMETERS = {
     "identifier": "identifiers",
-    "quasi": "qids",
+    "quasi": "quasi",
     "sensitive": "sensitive",
     "keep": "keep",
 }

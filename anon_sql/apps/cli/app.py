@@ -85,7 +85,7 @@ def query(
 ) -> None:
     """Run SQL with the anon_sql functions and print the result.
 
-    Example: anon-sql query "FROM anonymize('raw.csv', k := 9, qids := ['age'])"
+    Example: anon-sql query "FROM anonymize('raw.csv', k := 9, quasi := ['age'])"
     """
 
     def show(con: duckdb.DuckDBPyConnection) -> None:

@@ -146,7 +146,7 @@ def write(
     """Write the release of a recipe with its manifest, and return that."""
 
     def describe() -> dict[str, Any]:
-        cast_values(con, "release", "written", of.roles["qids"], of.options["format"])
+        cast_values(con, "release", "written", of.roles["quasi"], of.options["format"])
         again = in_types_of_raw(con, "written", whole_tuple(con, of.roles))
         made = manifest.make(
             con,

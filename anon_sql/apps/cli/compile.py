@@ -45,10 +45,10 @@ METHODS = [
     *("anonymize", "rayden", "mondrian", "top_down", "k_member", "dop", "oka", "canon"),
     *("mondrian_cof", "basic_mondrian", "datafly", "full_domain"),
 ]
-ALL_KINDS = "k := 3, qids := ['age', 'city'], sensitive := ['illness']"
+ALL_KINDS = "k := 3, quasi := ['age', 'city'], sensitive := ['illness']"
 BY_TREE = f"{ALL_KINDS}, hierarchy := 'people_hierarchy'"
 OWN = {  # what a method needs
-    "canon": "k := 3, qids := ['age'], keep := ['city'], sensitive := ['illness']",
+    "canon": "k := 3, quasi := ['age'], keep := ['city'], sensitive := ['illness']",
     "basic_mondrian": BY_TREE,
     "datafly": BY_TREE,
 }
@@ -67,13 +67,13 @@ CALLS = [  # with options that take kernels of their own; at first two that shar
     "cut := 'aligned')",
     f"FROM mondrian('people', {ALL_KINDS}, partitioning := 'relaxed')",
     f"FROM dop('people', {ALL_KINDS}, noise := 'split')",
-    "FROM anonymize('people', k := 3, l := 2, qids := ['age'], sensitive := ['illness'], "
+    "FROM anonymize('people', k := 3, l := 2, quasi := ['age'], sensitive := ['illness'], "
     "entity := 'city')",
     *(f"FROM {name}('people', {OWN.get(name, ALL_KINDS)})" for name in METHODS),
 ]
 DEMO = [  # the second process compiles what the first one needs last
     f"FROM anonymize('people', {ALL_KINDS})",
-    "FROM audit('people', 'release', 3, qids := ['age', 'city'], sensitive := 'illness')",
+    "FROM audit('people', 'release', 3, quasi := ['age', 'city'], sensitive := 'illness')",
     f"FROM anonymize('people', {ALL_KINDS}, effort := 'fast')",
 ]
 

@@ -26,11 +26,11 @@ def form_of(written: Mapping[str, Any] | None) -> str | None:
 
 
 def cast_values(
-    con: duckdb.DuckDBPyConnection, function: str, table: str, qids: Sequence[str], form: object
+    con: duckdb.DuckDBPyConnection, function: str, table: str, quasi: Sequence[str], form: object
 ) -> None:
     """Give the means or medians in a table their type, by that in the relation ``raw``.
 
-    qids: the quasi-identifiers. form: the format of the release. What is no value of the type
+    quasi: the quasi-identifiers. form: the format of the release. What is no value of the type
     becomes NULL.
     """
     if form not in FORMS:
@@ -38,7 +38,7 @@ def cast_values(
     raw, released = (con.sql(f"FROM {quote(name)}") for name in ("raw", table))
     kinds = dict(zip(map(fold, raw.columns), map(str, raw.types), strict=True))
     own = {fold(name): name for name in released.columns}
-    for name in qids:
+    for name in quasi:
         kind = kinds[fold(name)]
         if is_one_value(function, name, kind, str(form)):
             column, wanted = quote(own[fold(name)]), type_of(kind, str(form))
@@ -78,7 +78,7 @@ def read_earlier(
         files.read(con, path, table, labels=True, called=(function, "--previous"))
         wanted = {fold(n): types.get(fold(n)) for n in whole_tuple(con, roles)}
         if files.kind(path)[0] == "csv" and not _shows_labels(path):
-            wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["qids"]})
+            wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["quasi"]})
         found[_cast(con, table, wanted)] = path
     return found
 
@@ -217,11 +217,11 @@ def require_apart(
     """
     parameters = {"previous": earlier, "share": share}
     parameters |= {
-        name: call.get(name) for name in ("l", "qids", "sensitive", "keep", "hierarchy", "entity")
+        name: call.get(name) for name in ("l", "quasi", "sensitive", "keep", "hierarchy", "entity")
     }
     found = con.execute(
         "SELECT property, found, passed, example, meaning FROM __anon_earlier_properties("
-        "'release', 'raw', 'released', $previous, $share, $l, 0, $qids, $sensitive, $keep, "
+        "'release', 'raw', 'released', $previous, $share, $l, 0, $quasi, $sensitive, $keep, "
         "$hierarchy, $entity)",
         parameters,
     ).fetchall()

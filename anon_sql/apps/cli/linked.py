@@ -46,7 +46,7 @@ DATABASES = (".duckdb", ".db", ".ddb")
 _TAKEN = (
     "k",
     "l",
-    "qids",
+    "quasi",
     "sensitive",
     "identifiers",
     "keep",

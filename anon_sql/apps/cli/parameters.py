@@ -32,7 +32,7 @@ from anon_sql.core.pseudonyms import named_key
 from anon_sql.errors import AnonError, Spelling
 from anon_sql.methods.method import release_methods
 
-NAMED = {"qids": "quasi", "identifiers": "identifier"}
+NAMED = {"identifiers": "identifier"}
 
 
 def of_releases() -> dict[str, Declaration]:

@@ -11,7 +11,7 @@ from anon_sql.errors import AnonError, Argument
 from anon_sql.hosts.duckdb.identifiers import identifiers_of
 from anon_sql.measures.person_keys import SHARED, person_key
 
-_ASKED = ("qids", "sensitive", "identifiers", "keep", "drop", "hierarchy", "suppressed")
+_ASKED = ("quasi", "sensitive", "identifiers", "keep", "drop", "hierarchy", "suppressed")
 
 
 def require_people(
@@ -25,7 +25,7 @@ def require_people(
     """
     if unit == ROW or call.get("entity") is not None or "k" not in call:
         return
-    labelled = [*(call["qids"] or []), *(call["sensitive"] or [])]
+    labelled = [*(call["quasi"] or []), *(call["sensitive"] or [])]
     found = identifiers_of(con, "raw", labelled, call["identifiers"] or [])
     if not any(each.repeats for each in found):
         return

@@ -266,11 +266,11 @@ def release(
             measured = released.measures or arguments.measured(
                 con,
                 "FROM __anon_utility('utility', 'raw', 'released', ?, ?, ?, ?, __anon_own := ?)",
-                [required["k"], roles["qids"], trees, weights, state is not None],
+                [required["k"], roles["quasi"], trees, weights, state is not None],
             )
             require_people(con, call, unit, counted=not released.measures)
             together = require_apart(con, list(earlier), previous_share, call) if earlier else []
-            kept = kept_columns(con, "released", [*roles["qids"], *roles["sensitive"]])
+            kept = kept_columns(con, "released", [*roles["quasi"], *roles["sensitive"]])
             singled_out = (
                 None
                 if released.measures
@@ -278,7 +278,7 @@ def release(
             )
 
             def describe() -> dict[str, Any]:
-                cast_values(con, "release", "written", roles["qids"], options["format"])
+                cast_values(con, "release", "written", roles["quasi"], options["format"])
                 compared = whole_tuple(con, roles)
                 return manifest.make(
                     con,
@@ -305,7 +305,7 @@ def release(
             say_series(con, state, together)
             _warn(
                 noticed,
-                roles["qids"],
+                roles["quasi"],
                 (singled_out, warning_of_blanks(con, "pass --trim", written_as.trim), *again),
             )
             if made and with_manifest:
@@ -360,7 +360,7 @@ def _require_options(
     if root is None:
         for option in _changed(linking):
             raise AnonError("release", f"{option} must come with --root", "none")
-        if not parameters.get("qids") and not in_database:
+        if not parameters.get("quasi") and not in_database:
             hint = "write --quasi age,city, or release by a recipe"
             raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
         return
@@ -410,9 +410,9 @@ def _unjudged(source: Path, out: str, *, with_manifest: bool, alone: bool) -> st
     return f"release: {out} was not judged; {by}"
 
 
-def _warn(noticed: Mapping[str, Words], qids: Sequence[str], found: Sequence[str | None]) -> None:
+def _warn(noticed: Mapping[str, Words], quasi: Sequence[str], found: Sequence[str | None]) -> None:
     """Warn of what was noticed in quasi-identifiers of a file, and of what else was found."""
-    names = {fold(column) for column in qids}
+    names = {fold(column) for column in quasi}
     said = [str(text) for column, text in noticed.items() if fold(column) in names]
     for warning in (*said, *filter(None, found)):
         console.warn(warning)

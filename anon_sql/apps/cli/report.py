@@ -275,13 +275,13 @@ def _merged(
         name: value if value not in (None, []) else said.get(name, value)
         for name, value in values.items()
     }
-    if not merged["qids"] and not declared:
+    if not merged["quasi"] and not declared:
         rule = "RELEASED must have a manifest, or its quasi-identifiers must be named"
         raise AnonError("report", rule, "neither", "pass --quasi age,zip")
     return merged
 
 
-@with_parameters(of_compare, required=("qids",))
+@with_parameters(of_compare, required=("quasi",))
 @options.with_dialect
 def sweep(
     raw: Annotated[Path, typer.Argument(metavar="RAW", help=options.TABLE_FILE)],

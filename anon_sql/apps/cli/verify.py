@@ -77,12 +77,12 @@ def of_release(
         left = [name for name in roles.get(role, []) if fold(name) in columns]
         if role == "identifiers" or roles.get(role):
             yield Check(f"{what} is left", not left, ", ".join(left), of=role)
-    gone = [name for name in roles["qids"] if fold(name) not in columns]
+    gone = [name for name in roles["quasi"] if fold(name) not in columns]
     yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
     if gone:
         return
     required = written["parameters"]
-    labels = ", ".join(quote(name) for name in roles["qids"])
+    labels = ", ".join(quote(name) for name in roles["quasi"])
     if required["k"] is not None:
         k = _least(con, "count(*)", released, labels)
         counted = "k" if required["entity"] is None else None  # k counts persons with an entity
@@ -329,7 +329,7 @@ def _checks(
     if not gone.holds:
         yield gone
         return
-    cast_values(con, "verify", "released", written["roles"]["qids"], form_of(written))
+    cast_values(con, "verify", "released", written["roles"]["quasi"], form_of(written))
     cohorts = written["series"].get("cohorts")
     if (cohorts is None) != (state is None):
         what = "the release is one of a series"

@@ -24,7 +24,7 @@ def correlations(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> 
     A generalized number counts as the middle of its range, and a row without one is left out.
     Columns with a hierarchy have no middle. The coefficient of a constant is None.
     """
-    qids = {fold(name) for name in request["qids"]}
+    quasi = {fold(name) for name in request["quasi"]}
     types = dict(zip(con.table("raw").columns, map(str, con.table("raw").types), strict=True))
     released_names = {fold(name): name for name in con.table("released").columns}
     nodes = _in_hierarchy(con, request["hierarchy"])
@@ -39,7 +39,7 @@ def correlations(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> 
     before = {name: f"{quote(name)}::DOUBLE" for name in names}
     after = {
         name: f"anon_mid({quote(released_names[fold(name)])})"
-        if fold(name) in qids
+        if fold(name) in quasi
         else f"TRY_CAST({quote(released_names[fold(name)])} AS DOUBLE)"
         for name in names
     }
@@ -197,7 +197,7 @@ def quasi(
 ) -> list[Distribution]:
     """Return those of quasi-identifiers, by one call of query_error.
 
-    roles: ``qids``; ``hierarchy`` or None.
+    roles: ``quasi``; ``hierarchy`` or None.
     """
     found = {column: bins(con, "raw", column) for column in columns}
     queries = {
@@ -205,11 +205,11 @@ def quasi(
         for column, own in found.items()
     }
     rows = con.execute(
-        "SELECT query, actual, estimate FROM query_error('raw', 'released', ?, qids := ?, "
+        "SELECT query, actual, estimate FROM query_error('raw', 'released', ?, quasi := ?, "
         "hierarchy := ?)",
         [
             list(dict.fromkeys(chain.from_iterable(queries.values()))),
-            roles["qids"],
+            roles["quasi"],
             roles["hierarchy"],
         ],
     ).fetchall()

@@ -30,13 +30,13 @@ from anon_sql.core.running import Progress
 
 KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
 SAMPLE = 5_000  # persons who are linked and guessed: 19 of 20 shares are within 1.4 points
-_PAIR = "'raw', 'released', $name, qids := $qids, hierarchy := $hierarchy"
+_PAIR = "'raw', 'released', $name, quasi := $quasi, hierarchy := $hierarchy"
 
 
 def attacked(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a row for each sensitive column: shares of persons, and the largest share in a class.
 
-    request: qids, sensitive and hierarchy.
+    request: quasi, sensitive and hierarchy.
     """
     return [_column(con, name, request) for name in request["sensitive"]]
 
@@ -44,8 +44,8 @@ def attacked(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list
 def _column(
     con: duckdb.DuckDBPyConnection, name: str, request: Mapping[str, Any]
 ) -> dict[str, Any]:
-    arguments = {"name": name, "qids": request["qids"], "hierarchy": request["hierarchy"]}
-    known = min(KNOWN, len(request["qids"]))
+    arguments = {"name": name, "quasi": request["quasi"], "hierarchy": request["hierarchy"]}
+    known = min(KNOWN, len(request["quasi"]))
     usual = largest(con, "raw", name, [])
     threshold = (1 + (usual or 0.0)) / 2
     same = _one(con, f"FROM attack_homogeneity({_PAIR})", arguments)
@@ -67,7 +67,7 @@ def _column(
         "known": known,
         "guessed": guessed["guessed_share"],
         "guessed_without_knowledge": guessed["baseline"],
-        "largest_share": largest(con, "released", name, request["qids"]),
+        "largest_share": largest(con, "released", name, request["quasi"]),
         "largest_share_in_table": usual,
     }
 
@@ -163,7 +163,7 @@ METHOD = "full_domain"
 MOST = 15  # nodes that are listed
 _PARAMETERS = (
     *REQUIRED,
-    *("qids", "sensitive", "identifiers", "drop", "hierarchy"),
+    *("quasi", "sensitive", "identifiers", "drop", "hierarchy"),
 )
 
 
@@ -190,7 +190,7 @@ def lattice_nodes(
 
 SELECTIVITIES = (0.01, SELECTIVITY, 0.2)  # the second is that of the verdict and the first page
 ONE_IN = (2, 3, 5, 11, 20)  # thresholds of re-identification risk, 1 / n
-_ROLES = "qids := $qids, hierarchy := $hierarchy"
+_ROLES = "quasi := $quasi, hierarchy := $hierarchy"
 
 
 def gather(
@@ -204,13 +204,13 @@ def gather(
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
-    request: qids, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
+    request: quasi, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
     None where nothing is asked; of a series its state and key; purpose, recipient, assumptions.
     manifest: None without one.
     judging: what ``verdict`` takes besides, from a recipe. sources: what was read.
     """
     con.execute("SET TimeZone = 'UTC'")
-    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    roles = {name: request[name] for name in ("quasi", "hierarchy")}
     arguments = {n: v for n, v in request.items() if v is not None and n not in STATEMENT}
     listed = _listed(arguments)
     k = 5 if request["k"] is None else request["k"]
@@ -248,7 +248,7 @@ def gather(
         "method_known": lambda: attacked_by_method(con, *said),
         "risk": lambda: rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
         "risk_levels": lambda: [_at_risk(con, n, roles) for n in ONE_IN],
-        "class_sizes": lambda: _sizes(con, request["qids"]),
+        "class_sizes": lambda: _sizes(con, request["quasi"]),
         "levels": lambda: lattice_nodes(con, request, manifest),
         "loss": lambda: rows_of(con, f"FROM attribute_loss('raw', 'released', {_ROLES})", roles),
         "query_errors": lambda: [
@@ -256,7 +256,7 @@ def gather(
         ],
         "correlations": lambda: correlations(con, request),
         "distributions": lambda: [
-            asdict(each) for each in distributions.quasi(con, request["qids"], roles)
+            asdict(each) for each in distributions.quasi(con, request["quasi"], roles)
         ],
         "sensitive_distributions": lambda: [
             asdict(distributions.kept(con, name)) for name in request["sensitive"] if show_sensitive
@@ -308,7 +308,7 @@ def of_summary(
     ``figures``, the ``verdict`` and the k that is ``recommended``, as they are said. drawn: the
     queries of the verdict.
     """
-    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    roles = {name: request[name] for name in ("quasi", "hierarchy")}
     utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
     reasons = judged["verdict"]["reasons"]
     _, options = said_of(manifest, sources.recipe, {})
@@ -396,7 +396,7 @@ def _at_risk(
 def _columns(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the released columns by what was done to them, and the identifiers left out."""
     released = con.table("released").columns
-    changed = {fold(name) for name in request["qids"]}
+    changed = {fold(name) for name in request["quasi"]}
     hidden = {fold(name) for name in request["sensitive"]}
     return {
         "generalized": [name for name in released if fold(name) in changed],
@@ -425,9 +425,9 @@ def _kept(
     }
 
 
-def _sizes(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> list[dict[str, int]]:
+def _sizes(con: duckdb.DuckDBPyConnection, quasi: Sequence[str]) -> list[dict[str, int]]:
     """Return how many classes there are of each size, smallest first."""
-    labels = ", ".join(quote(name) for name in qids)
+    labels = ", ".join(quote(name) for name in quasi)
     rows = con.sql(
         "SELECT __anon_n, count(*) FROM (SELECT count(*) AS __anon_n FROM released GROUP BY "
         f"{labels}) GROUP BY 1 ORDER BY 1"

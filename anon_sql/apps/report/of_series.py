@@ -34,7 +34,7 @@ def counts(con: duckdb.DuckDBPyConnection, state: str) -> dict[str, Any]:
 def sections(
     con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any], k: int
 ) -> dict[str, Callable[[], Any]]:
-    """Return the sections of a report that differ, by name. roles: qids and hierarchy."""
+    """Return the sections of a report that differ, by name. roles: quasi and hierarchy."""
     call, lost = loss_calls(roles, own=True, k=k)
 
     def utility() -> dict[str, Any]:

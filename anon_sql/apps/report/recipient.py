@@ -21,7 +21,7 @@ def checks(
 ) -> list[dict[str, Any]]:
     """Return what is counted, the statement on the file, and the figure that it must give.
 
-    request: qids and sensitive. file: the name of the released file or folder.
+    request: quasi and sensitive. file: the name of the released file or folder.
     """
     source = _source(file)
     found = []
@@ -38,7 +38,7 @@ def at_once(
 
     figures: what it must give, by the names of its columns. Other arguments as of ``checks``.
     """
-    labels = ", ".join(quote(name) for name in request["qids"])
+    labels = ", ".join(quote(name) for name in request["quasi"])
     sensitive = list(enumerate(request["sensitive"], 1))
     values = "".join(f", count(DISTINCT {quote(name)}) AS l{at}" for at, name in sensitive)
     least = "".join(f", min(l{at}) AS {quote(f'l of {name}')}" for at, name in sensitive)
@@ -55,7 +55,7 @@ def at_once(
 
 def _statements(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Give statements with ``_RELATION`` in place of the release."""
-    labels = ", ".join(quote(name) for name in request["qids"])
+    labels = ", ".join(quote(name) for name in request["quasi"])
     yield "rows", f"SELECT count(*) FROM {_RELATION}"
     groups = f"FROM {_RELATION} GROUP BY {labels}"
     yield "groups that look alike", f"SELECT count(*) FROM (SELECT 1 {groups})"

@@ -111,7 +111,7 @@ def _today(
     alone, fewer: shares of the rows that share these values with no other row, and with fewer than
     ``FEW`` rows in all; persons are counted in place of rows if the request has an entity.
     """
-    by = ", ".join(quote(raw_names[fold(name)]) for name in request["qids"])
+    by = ", ".join(quote(raw_names[fold(name)]) for name in request["quasi"])
     entity = request.get("entity")
     alike = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
     sql = (
@@ -179,7 +179,7 @@ def _by_role(
     found: dict[str, list[str]] = {
         name: [] for name in ("generalized", "sensitive", "unchanged", "identifiers", "left_out")
     }
-    kinds = {"qids": "generalized", "sensitive": "sensitive"}
+    kinds = {"quasi": "generalized", "sensitive": "sensitive"}
     for key, name in raw_names.items():
         if key in released:
             found[kinds.get(role.get(key, ""), "unchanged")].append(name)

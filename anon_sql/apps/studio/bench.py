@@ -162,10 +162,10 @@ class Bench:
 
         suggested: the columns that are taken where none is a quasi-identifier.
         """
-        qids = self._recipe(tables).roles["qids"] or suggested
-        if not qids:
+        quasi = self._recipe(tables).roles["quasi"] or suggested
+        if not quasi:
             return {"figures": [], "sets": []}
-        return figures.raw_risk(self.con, qids, with_sets=self._every() == 1)
+        return figures.raw_risk(self.con, quasi, with_sets=self._every() == 1)
 
     def tree(self, file: str) -> dict[str, Any]:
         """Return the hierarchy in a file of the start folder; its values are counted only."""
@@ -209,7 +209,7 @@ class Bench:
     def _drawn(self, recipe: Recipe) -> Drawn:
         """Return the queries on the quasi-identifiers; the last ones again if they are the same."""
         request = of_recipe.requested(recipe)
-        asked = (request["qids"], recipe.hierarchies)
+        asked = (request["quasi"], recipe.hierarchies)
         if self._questions is None or self._questions[0] != asked:
             self._questions = asked, Drawn(self.con, request)
         return self._questions[1]

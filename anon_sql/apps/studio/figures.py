@@ -64,34 +64,34 @@ def of_column(found: Mapping[str, Any], of: str) -> Told:
     return {**{name: found[name] for name in words}, "reason": reason, "figures": numbers}
 
 
-def raw_risk(con: duckdb.DuckDBPyConnection, qids: Sequence[str], *, with_sets: bool) -> Told:
+def raw_risk(con: duckdb.DuckDBPyConnection, quasi: Sequence[str], *, with_sets: bool) -> Told:
     """Return who is alone or at risk in the raw table, and the sets that single out most.
 
     without: the columns that can be left out together and single out nobody more than the others
     do, with the share that the others single out; None for no such columns.
     """
-    given = arguments({"qids": list(qids)})
+    given = arguments({"quasi": list(quasi)})
     found = []
     for name, threshold in (("alone", 0.5), ("at_risk", AT_RISK)):
         call = f"risk('raw', threshold := {threshold}{given})"
         found.append(one(con, name, f"SELECT prosecutor_at_risk / rows FROM {call}"))
     stopping.check("studio")
-    call = f"unique_combinations('raw', max_columns := 2, columns := {_list(qids)})"
+    call = f"unique_combinations('raw', max_columns := 2, columns := {_list(quasi)})"
     sets = []
     for each in rows_of(con, f"FROM {call} LIMIT {SETS}") if with_sets else ():
         sql = f"SELECT share FROM {call} WHERE columns = {_list(each['columns'])}"
         name = ", ".join(each["columns"])
         sets.append(asdict(Figure("share", each["share"], sql, name)))
     without = None
-    if with_sets and (columns := spare(con, qids)):
-        left = arguments({"qids": [name for name in qids if name not in columns]})
+    if with_sets and (columns := spare(con, quasi)):
+        left = arguments({"quasi": [name for name in quasi if name not in columns]})
         call = f"risk('raw', threshold := 0.5{left})"
         figure = one(con, "alone", f"SELECT prosecutor_at_risk / rows FROM {call}")
         without = {"columns": columns, "figure": asdict(figure)}
     return {"figures": list(map(asdict, found)), "sets": sets, "without": without}
 
 
-def spare(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> list[str]:
+def spare(con: duckdb.DuckDBPyConnection, quasi: Sequence[str]) -> list[str]:
     """Return columns without which, all at once, the other ones single out the same rows.
 
     A column that two others repeat is spare beside either, but not without both. So each is tried
@@ -105,17 +105,17 @@ def spare(con: duckdb.DuckDBPyConnection, qids: Sequence[str]) -> list[str]:
         ((count,),) = con.execute(sql).fetchall()
         return int(count)
 
-    left, all_alone = list(qids), alone(qids)
+    left, all_alone = list(quasi), alone(quasi)
     if not all_alone:
         return []
-    counts = ", ".join(f"approx_count_distinct({quote(name)})" for name in qids)
+    counts = ", ".join(f"approx_count_distinct({quote(name)})" for name in quasi)
     (values,) = con.execute(f"SELECT {counts} FROM raw").fetchall()
-    order = sorted(range(len(qids)), key=lambda at: (-values[at], at))
-    for name in (qids[at] for at in order):
+    order = sorted(range(len(quasi)), key=lambda at: (-values[at], at))
+    for name in (quasi[at] for at in order):
         rest = [each for each in left if each != name]
         if rest and alone(rest) == all_alone:
             left = rest
-    return [name for name in qids if name not in left]
+    return [name for name in quasi if name not in left]
 
 
 def _list(names: Sequence[str]) -> str:
@@ -149,7 +149,7 @@ def tree(con: duckdb.DuckDBPyConnection, file: str, shown: str) -> Told:
 
 def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> Told:
     """Return what a release keeps: its measures, the loss by column, and who looks alike."""
-    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    roles = {name: request[name] for name in ("quasi", "hierarchy")}
     given = arguments(roles)
     k = arguments({"k": request["k"]})
     found = row(con, f"utility({TABLES}{k}{given})", _UTILITY)
@@ -163,8 +163,8 @@ def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> To
             lost.append(Figure("ncp", each["ncp"], sql, each["attribute"]))
         lost.sort(key=lambda each: -(each.value or 0))
     named = {fold(name): name for name in con.table("raw").columns}
-    raw = list(alike(con, "raw", [named[fold(name)] for name in request["qids"]]))
-    released = list(alike(con, "released", request["qids"]))
+    raw = list(alike(con, "raw", [named[fold(name)] for name in request["quasi"]]))
+    released = list(alike(con, "released", request["quasi"]))
     return {
         "figures": list(map(asdict, found)),
         "loss": list(map(asdict, lost)),
@@ -176,10 +176,10 @@ def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> To
 
 
 def alike(
-    con: duckdb.DuckDBPyConnection, table: str, qids: Sequence[str]
+    con: duckdb.DuckDBPyConnection, table: str, quasi: Sequence[str]
 ) -> Iterator[tuple[str, Figure]]:
     """Give the share of rows that look like so many, themselves included, for each of ``STEPS``."""
-    by = ", ".join(map(quote, qids))
+    by = ", ".join(map(quote, quasi))
     groups = f"FROM (SELECT count(*) AS n FROM {table} GROUP BY {by})"
     shares = [
         f"coalesce(sum(n) FILTER (n >= {low}" + (f" AND n <= {high}" if high else "") + "), 0)"
@@ -195,8 +195,8 @@ def alike(
 
 def attacks(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[Told]:
     """Return what four attackers learn of each sensitive column, as figures by column."""
-    given = arguments({name: request[name] for name in ("qids", "hierarchy")})
-    known = min(KNOWN, len(request["qids"]))
+    given = arguments({name: request[name] for name in ("quasi", "hierarchy")})
+    known = min(KNOWN, len(request["quasi"]))
     found = []
     for name in request["sensitive"]:
         usual = largest(con, "raw", name, []) or 0.0
@@ -227,7 +227,7 @@ def distributions(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) ->
 
     Values and ranges of fewer than k rows are left out, and counted.
     """
-    roles = {name: request[name] for name in ("qids", "hierarchy")}
+    roles = {name: request[name] for name in ("quasi", "hierarchy")}
     given = arguments(roles)
     call = f"FROM attribute_loss({TABLES}{given}) WHERE ncp > 0 ORDER BY ncp DESC, attribute"
     columns = [each["attribute"] for each in rows_of(con, f"{call} LIMIT {CHARTS}")]
@@ -267,7 +267,7 @@ def pairs(
     raw, released = con.table("raw"), con.table("released")
     kinds = dict(zip(map(fold, raw.columns), map(str, raw.types), strict=True))
     named = {fold(name): name for name in raw.columns}
-    masked, labels = set(map(fold, hidden)), set(map(fold, request["qids"]))
+    masked, labels = set(map(fold, hidden)), set(map(fold, request["quasi"]))
     fits = " AND ".join(
         _covers(con, named[fold(name)], name, kinds[fold(name)], request)
         if fold(name) in labels
@@ -322,7 +322,7 @@ def _covers(
 
 def question(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], sql: str) -> Told:
     """Return the answers of raw table and release to a question, as figures."""
-    given = arguments({name: request[name] for name in ("qids", "hierarchy")})
+    given = arguments({name: request[name] for name in ("quasi", "hierarchy")})
     call = f"query_error({TABLES}, [{literal(sql)}]{given})"
     rows = rows_of(con, f"SELECT actual, estimate, relative_error FROM {call}")
     if len(rows) != 1:

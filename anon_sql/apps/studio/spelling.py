@@ -23,7 +23,7 @@ _FIELDS = {  # of parameters: their words, and the id of the control
     "hierarchy": ("the hierarchies", ""),
     "entity": ("“A row is about” on Table", "entity"),
     "unit": ("“A row is about” on Table", "entity"),
-    "qids": ("the quasi-identifiers", ""),
+    "quasi": ("the quasi-identifiers", ""),
     "sensitive": ("the sensitive columns", ""),
     "identifiers": ("the identifiers", ""),
     "keep": ("the kept columns", ""),
@@ -40,7 +40,7 @@ _FIELDS = {  # of parameters: their words, and the id of the control
     "released": ("the release", ""),
     "tbl": ("the table", ""),
 }
-_ROLES = ("qids", "sensitive", "identifiers", "keep", "drop")
+_ROLES = ("quasi", "sensitive", "identifiers", "keep", "drop")
 _SAY = {  # of options: what to do, and the id of the control
     "--header": ("choose “yes” in “Header row”", "header"),
     "--no-header": ("choose “no” in “Header row”", "header"),

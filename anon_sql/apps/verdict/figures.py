@@ -88,17 +88,17 @@ def measure(
 ) -> Measured:
     """Return what a verdict judges.
 
-    request: qids, sensitive, identifiers, keep, hierarchy and the parameters of privacy models,
+    request: quasi, sensitive, identifiers, keep, hierarchy and the parameters of privacy models,
     None where nothing is asked. checks: the rows of ``audit`` if it has run. step: is told what is
     measured next. drawn: the queries, if there are some already.
     """
     ask = partial(rows_of, con)
-    roles = {name: request.get(name) for name in ("qids", "hierarchy")}
+    roles = {name: request.get(name) for name in ("quasi", "hierarchy")}
     own = request.get("series") is not None  # former rows are more than the raw table has
     released = con.table("released").columns
     figures: list[Figure] = []
     ((raw_rows, released_rows),) = con.execute(_ROWS).fetchall()
-    if request["qids"] and released_rows:
+    if request["quasi"] and released_rows:
         step("inference")
         figures += _inference(ask, request["sensitive"], roles)
         if released_rows > raw_rows and not own:  # added ones, of which no loss is known
@@ -115,11 +115,11 @@ def measure(
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
     audited = audit_statement(_without_secret(request))
     figures += _kept(checks or (), audited, request.get(UNIQUE) or 0)
-    changed = {fold(name) for name in request["qids"]}
+    changed = {fold(name) for name in request["quasi"]}
     hidden = {fold(name) for name in request["sensitive"]}
     named = {
         fold(name)
-        for role in ("qids", "sensitive", "identifiers", "keep", "drop")
+        for role in ("quasi", "sensitive", "identifiers", "keep", "drop")
         for name in request.get(role) or []
     }
     rest = REST in (request.get("keep") or [])
@@ -261,7 +261,7 @@ def _loss(
     """
     call, lost = loss_calls(roles, own=own)
     (row,) = ask(call)
-    qids = {"qids": roles["qids"]}
+    quasi = {"quasi": roles["quasi"]}
     yield Figure("suppression_rate", row["suppression_rate"], f"SELECT suppression_rate {call}")
     if row["gcp"] is not None:
         yield Figure("gcp", row["gcp"], f"SELECT gcp {call}")
@@ -276,7 +276,7 @@ def _loss(
                 sql = f"SELECT ncp FROM {lost} WHERE attribute = {literal(name)}"
                 yield Figure("texts", each["ncp"], sql, name, written[name])
         return
-    worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(qids)})"
+    worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(quasi)})"
     ((value,),) = (tuple(each.values()) for each in ask(worst))
     yield Figure("sse_sst", value, worst)
 
@@ -294,7 +294,7 @@ def loss_calls(
         call = f"FROM utility({tables}{of_k}{arguments(roles)})"
         return call, f"attribute_loss({tables}{arguments(roles)})"
     trees = sql_value(roles["hierarchy"]) if roles["hierarchy"] else "NULL"
-    both = f"{tables}, {sql_value(roles['qids'])}, {trees}"
+    both = f"{tables}, {sql_value(roles['quasi'])}, {trees}"
     found = f"FROM __anon_measures('utility', {both}, __anon_k := {k}, __anon_own := true)"
     call = f"FROM (SELECT unnest(__anon_found) {found})"
     return call, f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"
@@ -302,7 +302,7 @@ def loss_calls(
 
 def _flat(con: duckdb.DuckDBPyConnection, relation: str, roles: Mapping[str, Any]) -> list[str]:
     """Return the quasi-identifiers of text that have no hierarchy, as a relation calls them."""
-    table, known = con.table(relation), {fold(name) for name in roles["qids"]}
+    table, known = con.table(relation), {fold(name) for name in roles["quasi"]}
     if roles["hierarchy"]:
         tree = f"SELECT DISTINCT attribute FROM query_table({literal(roles['hierarchy'])})"
         known -= {fold(name) for (name,) in con.execute(tree).fetchall()}
@@ -343,19 +343,19 @@ def _sets(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]) -> Iterator[
 class Drawn:
     """Random queries on the table ``raw``, each kind drawn once, and errors of answers to them.
 
-    roles: qids, and hierarchy.
+    roles: quasi, and hierarchy.
     """
 
     def __init__(self, con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]):
         self._con, self._lists = con, dict[float, list[str]]()
         raw = {fold(name): name for name in con.table("raw").columns}
-        qids = [raw.get(fold(name), name) for name in roles["qids"]]
-        self.roles = {"qids": qids, "hierarchy": roles["hierarchy"]}
+        quasi = [raw.get(fold(name), name) for name in roles["quasi"]]
+        self.roles = {"quasi": quasi, "hierarchy": roles["hierarchy"]}
 
     def queries(self, selectivity: float = SELECTIVITY) -> list[str]:
         """Return queries that match such a share of the rows, in the order of their texts."""
         if selectivity not in self._lists:
-            sql = f"SELECT query FROM {workload(self.roles['qids'], selectivity)} ORDER BY query"
+            sql = f"SELECT query FROM {workload(self.roles['quasi'], selectivity)} ORDER BY query"
             self._lists[selectivity] = [each["query"] for each in rows_of(self._con, sql)]
         return self._lists[selectivity]
 
@@ -368,7 +368,7 @@ class Drawn:
     @cached_property
     def of_stars(self) -> float | None:
         """The mean error of a release that shows nothing but * ."""
-        self._con.execute(f"CREATE OR REPLACE TEMP VIEW {NOTHING} AS {stars(self.roles['qids'])}")
+        self._con.execute(f"CREATE OR REPLACE TEMP VIEW {NOTHING} AS {stars(self.roles['quasi'])}")
         found: float | None = self.error(released=NOTHING)["mean"]
         self._con.execute(f"DROP VIEW {NOTHING}")
         return found
@@ -385,27 +385,27 @@ def _query_error(drawn: Drawn) -> Figure:
     return Figure("query_error", None if mean is None or not most else mean / most, sql)
 
 
-def workload(qids: Sequence[str], selectivity: float = SELECTIVITY) -> str:
+def workload(quasi: Sequence[str], selectivity: float = SELECTIVITY) -> str:
     """Return the call that draws queries on the table ``raw``."""
     return (
-        f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(qids))}, "
-        f"selectivity := {selectivity}, seed := {SEED}{arguments({'qids': qids})})"
+        f"query_workload('raw', n := {QUERIES}, attributes := {min(ATTRIBUTES, len(quasi))}, "
+        f"selectivity := {selectivity}, seed := {SEED}{arguments({'quasi': quasi})})"
     )
 
 
-def stars(qids: Sequence[str]) -> str:
+def stars(quasi: Sequence[str]) -> str:
     """Return the SELECT of a release that shows nothing but * ."""
-    listed = ", ".join(f"'*' AS {quote(name)}" for name in qids)
+    listed = ", ".join(f"'*' AS {quote(name)}" for name in quasi)
     return f"SELECT {listed} FROM raw"
 
 
 def questions(roles: Mapping[str, Any]) -> str:
     """Return SQL before a SELECT: random queries in the variable ``QUESTIONS``, and ``STARS``.
 
-    The row of STARS has the error of a release that shows nothing but * . roles: qids, as the raw
+    The row of STARS has the error of a release that shows nothing but * . roles: quasi, as the raw
     table calls them, and hierarchy.
     """
-    names = roles["qids"]
+    names = roles["quasi"]
     return (
         f"SET VARIABLE {QUESTIONS} = (SELECT list(query ORDER BY query) FROM {workload(names)}); "
         f"WITH {NOTHING} AS ({stars(names)}), {STARS} AS (FROM workload_error("

@@ -73,12 +73,12 @@ def judged_tables(
         role: [
             f"{table}.{column}" for table, said in tables(written) for column in said["roles"][role]
         ]
-        for role in ("qids", "sensitive")
+        for role in ("quasi", "sensitive")
     }
     counted = [link["child"] for link in written["links"] if link["role"] == "quasi"]
     known = [each["child"] for each in written["links"] if each["role"] == "sensitive"]
     request = {
-        "qids": [*roles["qids"], *counted],
+        "quasi": [*roles["quasi"], *counted],
         "sensitive": [*roles["sensitive"], *known],
         "k": written["parameters"]["k"],
         "l": written["parameters"]["l"],

@@ -94,7 +94,7 @@ def try_first(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> 
     None without rows, and for types that no trial can copy.
     """
     request = {**recipe.parameters, **requested(recipe)}
-    if not request["qids"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
+    if not request["quasi"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
         return None
     t, found, refused = request["t"], None, None
     with Progress(function, 1) as progress:
@@ -227,7 +227,7 @@ def _call(found: Recipe) -> dict[str, Any]:
 
 def _of_kept(con: duckdb.DuckDBPyConnection, found: Recipe, k: int) -> str | None:
     """Return a sentence about the rows of ``released`` that its kept columns single out."""
-    labelled = {fold(name) for role in ("qids", "sensitive") for name in found.roles[role]}
+    labelled = {fold(name) for role in ("quasi", "sensitive") for name in found.roles[role]}
     kept = [name for name in con.table("released").columns if fold(name) not in labelled]
     return unique_on_kept(con, "FROM released", kept, UNIQUE_SHARE, k)
 

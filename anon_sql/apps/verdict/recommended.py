@@ -76,7 +76,7 @@ def recommend(
     """Return the largest k that would lose little on the table ``raw``, else the least one.
 
     The least k of the audience is tried, twice and five times as much, each with ``LS``. A k loses
-    little if no release with it has a reason. request: qids, sensitive, hierarchy, entity and the
+    little if no release with it has a reason. request: quasi, sensitive, hierarchy, entity and the
     parameters of privacy models, None where nothing is asked; its k and l are not read. limits: of
     the verdict. audience: of ``FLOORS``. drawn: the queries, if there are some already.
     """
@@ -121,9 +121,9 @@ def _call(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[st
     call = {name: request.get(name) for name in (*models, "entity", "hierarchy")}
     call |= {
         role: [names.get(fold(name), name) for name in request[role]] or None
-        for role in ("qids", "sensitive")
+        for role in ("quasi", "sensitive")
     }
-    used = {fold(name) for role in ("qids", "sensitive") for name in call[role] or ()}
+    used = {fold(name) for role in ("quasi", "sensitive") for name in call[role] or ()}
     used |= {fold(call["entity"])} if call["entity"] else set()
     others = [name for key, name in names.items() if key not in used]
     return {**call, "drop": others or None}
@@ -133,7 +133,7 @@ def _statement(
     call: Mapping[str, Any], ks: Sequence[int], ls: Sequence[int], what: str = "*"
 ) -> str:
     """Return SQL of what releases would lose, a row for each k and l."""
-    drawing = questions({name: call[name] for name in ("qids", "hierarchy")})
+    drawing = questions({name: call[name] for name in ("quasi", "hierarchy")})
     return f"{drawing}{_select(call, ks, ls, what, f'(SELECT mean FROM {STARS})')}"
 
 
@@ -144,7 +144,7 @@ def _select(
     varied = {"ks": ks, "ls": ls, "seed": SEED, "queries": QUERIES}
     return (
         f"SELECT {what} FROM (SELECT k, l, classes, gcp, query_error / nullif({most}, 0) AS "
-        f"query_error, len(lost_columns) / {len(call['qids'])} AS columns, lost_columns, "
+        f"query_error, len(lost_columns) / {len(call['quasi'])} AS columns, lost_columns, "
         "exposed_share, suppressed / (SELECT count(*) FROM raw) AS suppression_rate, note "
         f"FROM tradeoff('raw'{arguments(varied)}, {_QUICK}{arguments(call)}))"
     )

@@ -66,7 +66,7 @@ def remedied(
     took besides. step: is told what is tried next. Accepted reasons, and those that no trial
     decides, stay as they are; so do all of a release of a series.
     """
-    if found.level == GREEN or not request["qids"] or request.get("series"):
+    if found.level == GREEN or not request["quasi"] or request.get("series"):
         return found
     if method not in release_methods():
         return found
@@ -111,7 +111,7 @@ def _without_kept(
         fewest, what = request.get("k") or 2, "then have values that fewer than k rows have"
         limit = VERDICT["rare"]
         allowed = (limit.red if reason.level == RED else limit.amber) or 0
-    others = {fold(name) for role in ("qids", "sensitive") for name in request[role]}
+    others = {fold(name) for role in ("quasi", "sensitive") for name in request[role]}
     kept = [name for name in con.table("released").columns if fold(name) not in others]
     if not 1 < len(kept) <= MOST_KEPT:
         return reason.remedy
@@ -314,7 +314,7 @@ def changes(reason: Reason, tried: Trials) -> Iterator[Change]:
         yield Change("suppressed", "keep")
     names = [reason.column] if reason.rule in ("sets", "texts") else tried.by_loss
     first, *others = names or [None]
-    if len(request["qids"]) > 1 and first is not None:
+    if len(request["quasi"]) > 1 and first is not None:
         yield Change(OUT, first)
     if floor <= k // 2 < k:
         yield Change("k", k // 2)
@@ -323,5 +323,5 @@ def changes(reason: Reason, tried: Trials) -> Iterator[Change]:
     larger = [each for each in reversed(TS) if t is not None and t < each]
     if larger:
         yield Change("t", larger[0])
-    if len(request["qids"]) > 2:
+    if len(request["quasi"]) > 2:
         yield from (Change(OUT, name) for name in others[:2] if name is not None)

@@ -327,7 +327,7 @@ def judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
 def _audited(measured: Measured) -> Iterator[Reason]:
     """Give what an audit finds; what fails is red, what is not decided is amber."""
     request, sql = measured.request, measured.audit_sql
-    if not request["qids"]:
+    if not request["quasi"]:
         text = "No column is a quasi-identifier, so k protects no group of people."
         remedy = "Declare the columns that others may know as quasi-identifiers."
         yield Reason(RED, "audit", text, sql, remedy=remedy)

@@ -28,7 +28,7 @@ FEWER = 1_000  # where the time of a method grows with their square
 FEW = 500  # rows that are released with the effort that is asked for
 MOST = 6  # changes that are tried for a verdict
 OUT = "leaving out"
-_ROLES = ("qids", "sensitive", "identifiers", "keep")
+_ROLES = ("quasi", "sensitive", "identifiers", "keep")
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Trials:
             self.con.execute(f"CREATE OR REPLACE TABLE released AS FROM {made}")
             found = measure(self.con, asked, [], drawn=self._queries(asked))
             if change is None:
-                roles = {name: asked[name] for name in ("qids", "hierarchy")}
+                roles = {name: asked[name] for name in ("quasi", "hierarchy")}
                 lost = (
                     f"FROM attribute_loss({TABLES}{arguments(roles)}) ORDER BY ncp DESC, attribute"
                 )
@@ -174,7 +174,7 @@ class Trials:
             return found
 
     def _queries(self, asked: Mapping[str, Any]) -> Drawn:
-        names = tuple(asked["qids"])
+        names = tuple(asked["quasi"])
         if names not in self._drawn:
             self._drawn[names] = (Drawn if self.queried else _Undrawn)(self.con, asked)
         return self._drawn[names]

@@ -1,9 +1,9 @@
-{# The columns of a raw table that have a role, quoted. qids, sensitive: as in functions. #}
-{% macro columns_of_role(raw, role, qids=none, sensitive=none) %}
+{# The columns of a raw table that have a role, quoted. quasi, sensitive: as in functions. #}
+{% macro columns_of_role(raw, role, quasi=none, sensitive=none) %}
   {%- set quoted = [] -%}
   {%- if execute -%}
     {%- set names = run_query("select column_name from anon_roles(" ~ anon_sql.name(raw)
-      ~ ", qids := " ~ anon_sql.text(qids) ~ ", sensitive := " ~ anon_sql.text(sensitive)
+      ~ ", quasi := " ~ anon_sql.text(quasi) ~ ", sensitive := " ~ anon_sql.text(sensitive)
       ~ ") where role = '" ~ role ~ "'").columns[0].values() -%}
     {%- for name in names -%}{%- do quoted.append(adapter.quote(name)) -%}{%- endfor -%}
     {%- if not quoted -%}

@@ -6,7 +6,7 @@
 #}
 {% macro write_manifest(
     raw, method=none, k=none, l=none, t=none, l_kind='distinct', c=3, entity=none, seed=none,
-    qids=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
+    quasi=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
     beta=none, delta=none, purpose=none, recipient=none, assumptions=none, previous=none,
     previous_share=0, suppressed='keep', options=none, beta_kind='enhanced', max_share=none,
     drop=none, series=none, key='env:ANON_KEY', unit='person') %}
@@ -15,7 +15,7 @@
   {%- set files = [previous] if previous is string else previous or [] -%}
   {%- set stated = {
     'method': method, 'k': k, 'l': l, 't': t, 'l_kind': l_kind, 'c': c, 'entity': entity,
-    'seed': seed, 'qids': qids, 'sensitive': sensitive, 'identifiers': identifiers, 'keep': keep,
+    'seed': seed, 'quasi': quasi, 'sensitive': sensitive, 'identifiers': identifiers, 'keep': keep,
     'unique_share': unique_share, 'beta': beta, 'delta': delta, 'purpose': purpose,
     'recipient': recipient, 'assumptions': assumptions, 'previous_share': previous_share,
     'suppressed': suppressed, 'options': options, 'beta_kind': beta_kind, 'max_share': max_share,

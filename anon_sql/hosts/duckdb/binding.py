@@ -23,7 +23,7 @@ from anon_sql.hosts.duckdb.relation import Scope, Table, find
 from anon_sql.privacy import VALUE_MODELS
 
 NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
-    "qids": None,
+    "quasi": None,
     "sensitive": None,
     "identifiers": None,
     "keep": None,
@@ -122,8 +122,8 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
     rest = _rest_of(scope, declared, folded)
     if rest in ("identifiers", "drop"):
         return "identifier"
-    by_comment = scope["qids"] is None and declared == "quasi" and called is None
-    return "quasi" if called == "quasi" or rest == "qids" or by_comment else "kept"
+    by_comment = scope["quasi"] is None and declared == "quasi" and called is None
+    return "quasi" if called == "quasi" or rest == "quasi" or by_comment else "kept"
 
 
 def _called(scope: Mapping[str, Any], folded: str) -> str | None:

@@ -375,7 +375,7 @@ class LinkedAudit:
                 found = f"(SELECT count(*) FROM (FROM {shown} EXCEPT ALL FROM {raw}))"
                 yield _row(f"kept values of {name}", "0", found, "found = 0", "NULL")
                 continue
-            given = f"qids := {_list(list(quasi))}, keep := {_list([_RECORD])}"
+            given = f"quasi := {_list(list(quasi))}, keep := {_list([_RECORD])}"
             given += ", sensitive := []::VARCHAR[], identifiers := []::VARCHAR[]"
             if self.hierarchy is not None:
                 tree = f"__anon_tree_{at}"

@@ -125,7 +125,7 @@ def read_schema(
 ) -> Schema:
     """Return the tables linked with a root, in the catalog or by given links.
 
-    roles: the parameters qids, sensitive, identifiers and keep, columns written 'visit.ward'.
+    roles: the parameters quasi, sensitive, identifiers and keep, columns written 'visit.ward'.
     releases: whether the tables are released. Raises AnonError for what ``arrange`` refuses, and
     for a ``*`` that would release identifiers.
     """

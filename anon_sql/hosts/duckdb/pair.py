@@ -239,7 +239,7 @@ def roles_of(
 ) -> Roles:
     """Return the roles of a call that releases nothing.
 
-    They are those of a release, except that ``qids`` may omit declared quasi-identifiers. Raises
+    They are those of a release, except that ``quasi`` may omit declared quasi-identifiers. Raises
     AnonError as ``resolve_roles`` does, and if roles are declared on the second relation only.
     """
     scope = flat_scope(scope)
@@ -248,7 +248,7 @@ def roles_of(
         for relation in (scope["relation"], released)
     )
     columns = {fold(name) for name in types}
-    chosen = {fold(name) for name in as_names(scope["qids"])}
+    chosen = {fold(name) for name in as_names(scope["quasi"])}
     kept = [name for name in ours if fold(name) in columns and fold(name) not in chosen]
     sensitive = {fold(name) for name in as_names(scope["sensitive"])}
     for name in kept:
@@ -264,10 +264,10 @@ def roles_of(
     try:
         others = [each for role in PARAMETER.values() for each in as_names(scope[role])]
         also = [name for name in kept if fold(name) not in map(fold, others)]
-        keep = scope["keep"] if scope["qids"] is None else [*as_names(scope["keep"]), *also]
+        keep = scope["keep"] if scope["quasi"] is None else [*as_names(scope["keep"]), *also]
         return resolve_roles(function, types, {**scope, "keep": keep}, seen)
     except AnonError:
-        if scope["qids"] is None and theirs and not ours:
+        if scope["quasi"] is None and theirs and not ours:
             got = "roles declared on the second only"
             raise AnonError(function, ORDER, got, "swap them") from None
         raise

@@ -130,13 +130,13 @@ def statement(
     names: Collection[str],
     raw: str,
     released: str,
-    qids: Sequence[str] | None,
+    quasi: Sequence[str] | None,
     hierarchy: str | None,
     types: Types,
 ) -> str:
     """Return the SQL text.
 
-    names: folded quasi-identifiers of the call; qids: the parameter of the call, None for NULL;
+    names: folded quasi-identifiers of the call; quasi: the parameter of the call, None for NULL;
     types: of the raw table.
     """
     truths = {
@@ -152,12 +152,12 @@ def statement(
         "quasi": _list(map(literal, sorted(names)), "VARCHAR"),
         "queries": _list([literal(query.text) for query in work.queries], "VARCHAR"),
     }
-    qid_list = "NULL" if qids is None else _list(map(literal, qids), "VARCHAR")
-    roles = f"__anon_measure_call({literal(raw)}, {qid_list}, NULL)"
+    quasi_list = "NULL" if quasi is None else _list(map(literal, quasi), "VARCHAR")
+    roles = f"__anon_measure_call({literal(raw)}, {quasi_list}, NULL)"
     tree = "NULL" if hierarchy is None else literal(hierarchy)
-    quasi = list(work.quasi.values())
-    labels = {f"__anon_c{at}": quote(name) for at, name in enumerate(quasi)}
-    known = {f"c{at}": _known(name, truths[fold(name)], tree) for at, name in enumerate(quasi)}
+    used = list(work.quasi.values())
+    labels = {f"__anon_c{at}": quote(name) for at, name in enumerate(used)}
+    known = {f"c{at}": _known(name, truths[fold(name)], tree) for at, name in enumerate(used)}
     numbers = [f"TRY_CAST({quote(work.kept[name])} AS DOUBLE)" for name in work.numbers]
     groups = {
         "labels": _struct({p.removeprefix("__anon_"): f"system.main.list({p})" for p in labels}),

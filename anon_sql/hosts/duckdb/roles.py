@@ -162,7 +162,7 @@ def _described(
     theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
     counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
     agreed = counts and theirs == ours
-    if scope["qids"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
+    if scope["quasi"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
         raise shadowed(function)
     return Relation(types, theirs.tags() if theirs is not None and counts else {})
 
@@ -182,7 +182,7 @@ def _require_one_meaning(
     folded = {fold(name) for name in columns}
     for other in namesakes(scope["relation"], seen or []):
         if other not in (theirs, ours) and {fold(name) for name in other.names} == folded:
-            _require_as_strict(function, other, roles, scope["qids"] is None)
+            _require_as_strict(function, other, roles, scope["quasi"] is None)
     bound_tags = ours.tags() if ours else {}
     for name in columns:
         bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
@@ -231,7 +231,7 @@ def shadowed(function: str) -> AnonError:
         "a relation of that name that differs from it (a CTE, a temporary table, another "
         "schema or an uncommitted change)",
         "pass "
-        + Argument("qids", [...])
+        + Argument("quasi", [...])
         + " and "
         + Argument("identifiers", [...])
         + ", or give the relation another name",

@@ -369,7 +369,7 @@ def earlier_labels(
     """Return the distinct labels of an earlier release, as the option ``like`` takes them."""
     named = literal(name)
     ((found,),) = con.execute(
-        f"SELECT __anon_earlier({named}, __anon_scope({named}, struct_pack(qids := $qids)))",
-        {"qids": list(quasi)},
+        f"SELECT __anon_earlier({named}, __anon_scope({named}, struct_pack(quasi := $quasi)))",
+        {"quasi": list(quasi)},
     ).fetchall()
     return list(found)

@@ -46,7 +46,7 @@ _SETTINGS = (
     ("connection", "Any", None),
 )
 _TYPES = {
-    "qids": "Columns",
+    "quasi": "Columns",
     "sensitive": "Columns",
     "identifiers": "Columns",
     "keep": "Columns",

@@ -152,7 +152,7 @@ def column_of(name: str) -> Any:
 
 
 SPARK = Python()  # without comments, which Spark writes with other statements
-ROLES = ("qids", "sensitive", "identifiers", "keep", "drop")
+ROLES = ("quasi", "sensitive", "identifiers", "keep", "drop")
 _LISTS = ("attribute", "value", "level", "label")
 
 

@@ -44,24 +44,24 @@ ROWS = HELPER + "rows"
 
 @SpelledAs(SPARK)
 def gcp(
-    raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None, weights: Any = None
+    raw: Any, released: Any, *, quasi: Any = None, hierarchy: Any = None, weights: Any = None
 ) -> float | None:
     """Return the global certainty penalty of a release, 0 to 1, as the SQL function ``gcp``.
 
-    raw, released: DataFrames. qids: the quasi-identifiers; None for those that comments on the
+    raw, released: DataFrames. quasi: the quasi-identifiers; None for those that comments on the
     columns of ``raw`` declare. hierarchy, weights: as in a release. Raises AnonError as in SQL.
     """
-    found = _measured("gcp", raw, released, 5, qids, hierarchy, weights)["gcp"]
+    found = _measured("gcp", raw, released, 5, quasi, hierarchy, weights)["gcp"]
     return None if found is None else float(found)
 
 
 @SpelledAs(SPARK)
-def k_anonymity(raw: Any, released: Any, *, qids: Any = None, hierarchy: Any = None) -> int | None:
+def k_anonymity(raw: Any, released: Any, *, quasi: Any = None, hierarchy: Any = None) -> int | None:
     """Return the rows of the smallest class of a release, as the SQL function ``k_anonymity``.
 
     Suppressed rows are one class; None for an empty release. Parameters: as in ``gcp``.
     """
-    found = _measured("k_anonymity", raw, released, 5, qids, hierarchy)["smallest_class"]
+    found = _measured("k_anonymity", raw, released, 5, quasi, hierarchy)["smallest_class"]
     return None if found is None else int(found)
 
 
@@ -71,7 +71,7 @@ def utility(
     released: Any,
     k: int = 5,
     *,
-    qids: Any = None,
+    quasi: Any = None,
     hierarchy: Any = None,
     weights: Any = None,
 ) -> Any:
@@ -79,7 +79,7 @@ def utility(
 
     k: of cavg. Other parameters: as in ``gcp``.
     """
-    found = _measured("utility", raw, released, k, qids, hierarchy, weights)
+    found = _measured("utility", raw, released, k, quasi, hierarchy, weights)
     names = [part.split()[0] for part in COLUMNS.split(", ")]
     return raw.sparkSession.createDataFrame([tuple(found[name] for name in names)], COLUMNS)
 
@@ -98,14 +98,14 @@ class _Call:
 
 
 def _measured(
-    function: str, raw: Any, released: Any, k: int, qids: Any, hierarchy: Any, weights: Any = None
+    function: str, raw: Any, released: Any, k: int, quasi: Any, hierarchy: Any, weights: Any = None
 ) -> dict[str, Any]:
     """Return the measures by name, as ``utility`` of the core does."""
     sql_functions(function)
     size = Whole(1).read(function, "k", k)
     frame, other = described(function, raw), described(function, released)
-    parameters = {"qids": list(qids) if isinstance(qids, tuple) else qids}
-    roles = assign(function, frame.names, frame.comments if qids is None else {}, parameters)
+    parameters = {"quasi": list(quasi) if isinstance(quasi, tuple) else quasi}
+    roles = assign(function, frame.names, frame.comments if quasi is None else {}, parameters)
     weighted = read_weights(function, weights, roles.quasi)
     by_fold = {fold(name): name for name in other.names}
     require_types(

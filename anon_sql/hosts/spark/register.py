@@ -38,7 +38,7 @@ CHUNK = 50_000  # rows of a task that wait as Python objects
 def register(spark: Any) -> Any:
     """Register every release method as a table function of a session, and return the session.
 
-    ``SELECT * FROM anonymize(TABLE(people), k => 10, qids => array('age', 'city'))``. One task
+    ``SELECT * FROM anonymize(TABLE(people), k => 10, quasi => array('age', 'city'))``. One task
     releases all rows of the table, because a table function of Spark cannot run the queries that
     divide a table into regions; the functions of ``anon_sql.spark`` do. A hierarchy cannot be
     given, and comments on columns do not reach the function, so roles are parameters.

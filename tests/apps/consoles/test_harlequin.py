@@ -50,7 +50,7 @@ def test_a_release_in_the_editor(adapter):
             )
             app.editor.text = (
                 "SELECT count(*) AS n, count(DISTINCT a) AS labels "
-                "FROM rayden('t', k := 45, qids := ['a'], identifiers := ['n'])"
+                "FROM rayden('t', k := 45, quasi := ['a'], identifiers := ['n'])"
             )
             await pilot.press("ctrl+j")
             table = await until(
@@ -78,8 +78,8 @@ def test_an_error_is_harlequins_own_and_one_sentence(adapter):
         assert caught.value.msg.startswith("anon_help: name must be one of the package's functions")
         assert caught.value.title.startswith("DuckDB raised an error")
     connection.execute("CREATE TABLE t AS SELECT 1 AS a")
-    with pytest.raises(HarlequinQueryError, match=r"^rayden: qids must name columns"):
-        connection.execute("CREATE TABLE r AS FROM rayden('t', qids := ['no'])")
+    with pytest.raises(HarlequinQueryError, match=r"^rayden: quasi must name columns"):
+        connection.execute("CREATE TABLE r AS FROM rayden('t', quasi := ['no'])")
     with pytest.raises(HarlequinQueryError, match="Parser Error"):
         connection.execute("SELEC 1")
 
@@ -88,7 +88,7 @@ def test_cancelling_stops_a_release(adapter, monkeypatch):
     connection = adapter.connect()
     connection.execute("CREATE TABLE t AS SELECT range % 50 AS a FROM range(500)")
     seam = Seam.at(monkeypatch, running, "check")
-    call = "CREATE TABLE r AS FROM rayden('t', k := 3, qids := ['a'])"
+    call = "CREATE TABLE r AS FROM rayden('t', k := 3, quasi := ['a'])"
     with ThreadPoolExecutor(1) as pool:
         release = pool.submit(connection.execute, call)
         seam.arrived()

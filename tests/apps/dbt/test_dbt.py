@@ -241,12 +241,12 @@ def test_a_role_that_cannot_count_stops_the_model(refused, model, said):
         (
             "recent",
             "WITH young AS (SELECT age, sex, occupation FROM adult WHERE age < 40) "
-            "FROM rayden('young', k := 5, qids := ['age', 'sex'], sensitive := 'occupation', alpha := 1.5)",
+            "FROM rayden('young', k := 5, quasi := ['age', 'sex'], sensitive := 'occupation', alpha := 1.5)",
         ),
         (
             "from_ephemeral",
             "WITH few AS (SELECT age, sex, occupation FROM adult) "
-            "FROM rayden('few', k := 5, qids := ['age', 'sex'], sensitive := 'occupation')",
+            "FROM rayden('few', k := 5, quasi := ['age', 'sex'], sensitive := 'occupation')",
         ),
     ],
 )
@@ -271,7 +271,7 @@ def test_a_release_by_a_recipe_is_judged(refused):
     assert refused.status["judged_signed"] == "success", refused.message["judged_signed"]
     call = (
         "mondrian('adult', k := 10, l := 3, t := 0.6, identifiers := 'person_id', "
-        f"qids := {QUASI}, sensitive := 'occupation')"
+        f"quasi := {QUASI}, sensitive := 'occupation')"
     )
     with anon_sql.connect(refused.database, read_only=True) as con:
         assert rows(con, "FROM judged_signed") == rows(con, f"FROM {call}")

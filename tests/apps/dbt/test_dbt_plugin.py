@@ -103,7 +103,7 @@ def test_a_search_path_of_the_profile_is_kept(opened, dbt_plugin):
     cursor.execute("SET search_path = 'other'")
     dbt_plugin.Plugin().configure_cursor(cursor)
     assert cursor.execute("FROM t").fetchall() == [(1,)]
-    query = "SELECT count(*) FROM rayden(other.t, k := 1, qids := ['a'])"
+    query = "SELECT count(*) FROM rayden(other.t, k := 1, quasi := ['a'])"
     assert cursor.execute(query).fetchall() == [(1,)]
 
 
@@ -167,7 +167,7 @@ def test_an_error_is_one_sentence(opened, dbt_plugin, monkeypatch):
 
 def test_a_sub_query_is_no_relation(opened):
     with pytest.raises(duckdb.BinderException, match="cannot contain subqueries"):
-        opened().sql("FROM rayden((SELECT 1 AS a), k := 1, qids := ['a'])")
+        opened().sql("FROM rayden((SELECT 1 AS a), k := 1, quasi := ['a'])")
 
 
 def test_without_dbt_the_error_names_the_extra(monkeypatch):

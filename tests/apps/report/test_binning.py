@@ -45,11 +45,11 @@ def test_every_row_is_in_one_bin(table, column):
 def test_both_sides_count_every_row(table):
     columns = [name for name in COLUMNS if name != "short"]
     table.execute(
-        "CREATE TABLE released AS FROM mondrian('raw', k := 5, qids := ?, keep := ['short'])",
+        "CREATE TABLE released AS FROM mondrian('raw', k := 5, quasi := ?, keep := ['short'])",
         [columns],
     )
     for column in columns:
-        (found,) = distributions.quasi(table, [column], {"qids": columns, "hierarchy": None})
+        (found,) = distributions.quasi(table, [column], {"quasi": columns, "hierarchy": None})
         assert sum(found.raw) == 125
         assert sum(found.released) == pytest.approx(125)
 

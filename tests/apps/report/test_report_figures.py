@@ -58,7 +58,7 @@ def test_the_first_screen_says_what_a_reader_signs(made):
 @pytest.mark.parametrize("name", ["k", "l", "t", "beta", "delta"])
 def test_a_constraint_that_cannot_be_decided_does_not_hold(name):
     check = {"property": name, "required": 2.0, "found": None, "passed": None, "meaning": "Why."}
-    request = {"k": 5, "qids": ["age"], "sensitive": ["illness"]}
+    request = {"k": 5, "quasi": ["age"], "sensitive": ["illness"]}
     found = verdict(Measured([], [check], "FROM audit()", generalized=["age"], request=request))
     assert found.level == AMBER
     assert [each.text for each in found.reasons] == [
@@ -71,7 +71,9 @@ def test_what_an_attacker_learns_who_knows_the_method(made, said):
         con.execute(f"CREATE TABLE raw AS FROM '{made / 'people.parquet'}'")
         con.execute(f"CREATE TABLE released AS FROM '{made / 'safe.parquet'}'")
         call = "FROM attack_minimality('raw', 'released', k := 10, l := 2, identifiers := 'name', "
-        con.execute(f"{call} qids := $q, sensitive := 'illness')", {"q": ["age", "se<b>x", "born"]})
+        con.execute(
+            f"{call} quasi := $q, sensitive := 'illness')", {"q": ["age", "se<b>x", "born"]}
+        )
         names = [column[0] for column in con.description]
         (row,) = (dict(zip(names, each, strict=True)) for each in con.fetchall())
         assert said["method_known"] == {"rows": [row], "note": ""}
@@ -103,7 +105,7 @@ def test_without_a_constraint_nothing_is_attacked_and_another_release_says_why(f
 def test_a_large_table_and_a_slow_method_are_not_attacked(con):
     con.execute("CREATE TABLE raw AS SELECT i AS a, i % 2 AS s FROM range(6000) made(i)")
     con.execute("CREATE TABLE released AS SELECT a::VARCHAR AS a, s FROM raw")
-    asked = {"k": 2, "l": 2, "qids": ["a"], "sensitive": ["s"]}
+    asked = {"k": 2, "l": 2, "quasi": ["a"], "sensitive": ["s"]}
     slow = "The table has more than 5,000 rows, and this method takes long."
     for method, own, note in (
         ("k_member", {}, slow),
@@ -123,30 +125,30 @@ def said(made):
 
 
 def test_figures_are_those_of_the_functions(made, said):
-    qids, pair = ["age", "se<b>x", "born"], "'raw', 'safe'"
+    quasi, pair = ["age", "se<b>x", "born"], "'raw', 'safe'"
 
     with anon_sql.connect() as con:
         con.execute(f"CREATE TABLE raw AS FROM '{made / 'people.parquet'}'")
         con.execute(f"CREATE TABLE safe AS FROM '{made / 'safe.parquet'}'")
 
         def rows(text, **given):
-            found = con.execute(f"FROM {text}", {"qids": qids, **given})
+            found = con.execute(f"FROM {text}", {"quasi": quasi, **given})
             names = [column[0] for column in found.description]
             return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
-        assert said["loss"] == rows(f"attribute_loss({pair}, qids := $qids)")
-        assert [said["utility"]] == rows(f"utility({pair}, k := 10, qids := $qids)")
-        assert [said["risk"]] == rows(f"risk({pair}, qids := $qids)")
+        assert said["loss"] == rows(f"attribute_loss({pair}, quasi := $quasi)")
+        assert [said["utility"]] == rows(f"utility({pair}, k := 10, quasi := $quasi)")
+        assert [said["risk"]] == rows(f"risk({pair}, quasi := $quasi)")
         for level in said["risk_levels"]:
-            (risk,) = rows(f"risk({pair}, qids := $qids, threshold := $t)", t=1 / level["one_in"])
+            (risk,) = rows(f"risk({pair}, quasi := $quasi, threshold := $t)", t=1 / level["one_in"])
             assert level["rows"] == risk["prosecutor_at_risk"]
         checks = rows(
-            f"audit({pair}, 10, 2, qids := $qids, sensitive := ['illness'], "
+            f"audit({pair}, 10, 2, quasi := $quasi, sensitive := ['illness'], "
             "identifiers := ['name'])"
         )
         assert [{name: each[name] for name in checks[0]} for each in said["checks"]] == checks
         (attacks,) = said["attacks"]
-        given = f"{pair}, 'illness', qids := $qids"
+        given = f"{pair}, 'illness', quasi := $quasi"
         (same,) = rows(f"attack_homogeneity({given})")
         (uneven,) = rows(
             f"attack_skewness({given}, threshold := $t)", t=attacks["skewness_threshold"]
@@ -213,7 +215,7 @@ def test_a_recipient_reads_every_kind_of_file(con, tmp_path, monkeypatch, ending
     else:
         (tmp_path / name).mkdir()
         con.execute("COPY released TO 'sa''fe/release-00000.parquet'")
-    found = recipient.checks(con, {"qids": ['a"b'], "sensitive": ["s"]}, name)
+    found = recipient.checks(con, {"quasi": ['a"b'], "sensitive": ["s"]}, name)
     assert [each["expected"] for each in found] == [60, 3, 20, 2]
     with duckdb.connect() as plain:
         for each in found:

@@ -205,7 +205,7 @@ def test_duckdb_alone_checks_each_kind_of_file(tmp_path, con, monkeypatch, file)
             f"COPY released TO '{file.replace(chr(39), chr(39) * 2)}' "
             f"(FORMAT csv, HEADER, DELIMITER '{delimiter}')"
         )
-    request = {"qids": ["q'1", "GROUP"], "sensitive": ["s;--"]}
+    request = {"quasi": ["q'1", "GROUP"], "sensitive": ["s;--"]}
     check = recipient.at_once(con, request, file.rstrip("/"))
     assert check["figures"] == {"rows": 20, "groups": 4, "k": 5, "l of s;--": 3}
     with duckdb.connect() as bare:

@@ -54,7 +54,7 @@ def test_constraints_and_attacks(folder):
     assert "0 in every release: share of persons whose sensitive value is disclosed" in text
     with anon_sql.connect() as con:
         con.execute(f"CREATE TABLE raw AS FROM '{folder / 'people.parquet'}'")
-        roles = "qids := ['age', 'se<b>x', 'born']"
+        roles = "quasi := ['age', 'se<b>x', 'born']"
         con.execute(
             f"CREATE TABLE r AS FROM mondrian('raw', k := 20, {roles}, sensitive := 'illness', "
             "identifiers := ['name'], l := 2, t := 0.9, beta := 2)"

@@ -22,13 +22,13 @@ def test_statements_and_commands(tmp_path):
     path = tmp_path / "d.duckdb"
     result = shell(
         "CREATE TABLE t AS\n  SELECT i % 9 AS a FROM range(90) AS r(i);\n"
-        "SELECT count(*) AS n,\n  ';' AS mark FROM rayden('t', qids := ['a']);\n"
+        "SELECT count(*) AS n,\n  ';' AS mark FROM rayden('t', quasi := ['a']);\n"
         "\\h gower_ranges\nSET threads = 1;\nSELECT 2 AS b; SELECT 3 AS c",
         path,
     )
     assert result.exit_code == 0, result.output
     assert "│    90 │ ;       │" in result.stdout
-    assert "gower_ranges(tbl, qids := NULL)" in result.stdout
+    assert "gower_ranges(tbl, quasi := NULL)" in result.stdout
     assert "done" in result.stdout
     assert "│     2 │" in result.stdout
     assert "│     3 │" in result.stdout
@@ -41,7 +41,7 @@ def test_statements_and_commands(tmp_path):
     [
         ("SELEC 1;", 'Parser Error: syntax error at or near "SELEC"'),
         ("SELECT 'a", "Parser Error: unterminated"),
-        ("FROM rayden('t', qids := ['x']);", "Catalog Error: Table with name t does not exist!"),
+        ("FROM rayden('t', quasi := ['x']);", "Catalog Error: Table with name t does not exist!"),
         ("FROM anon_help('raydn');", "anon_help: name must be one of the package's functions, got"),
         ("\\h raydn", "shell: name must be one of the package's functions, got 'raydn'; did you"),
         ("\\nonsense", "shell: a command must be known, got '\\nonsense'; \\? lists them"),

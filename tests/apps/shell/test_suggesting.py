@@ -5,7 +5,7 @@ import pytest
 import anon_sql
 from anon_sql.apps.shell.completion import known, suggest
 
-ROLES = ["qids", "sensitive", "identifiers", "keep"]
+ROLES = ["quasi", "sensitive", "identifiers", "keep"]
 
 
 @pytest.fixture(scope="module")
@@ -54,14 +54,14 @@ def test_parameters_that_are_not_given_yet(names):
     assert found[:5] == [*(f"{role} := " for role in ROLES), "l := "]
     assert "k := " not in found
     assert offered("FROM rayden('people', se", names) == ["sensitive := ", "seed := ", "series := "]
-    assert offered("FROM rayden('people', qids := ['age', 'x'], se", names)[0] == "sensitive := "
+    assert offered("FROM rayden('people', quasi := ['age', 'x'], se", names)[0] == "sensitive := "
     assert offered("SELECT round(gcp('people', 'seen', nc", names) == ["ncp := "]
 
 
 def test_columns_of_the_table_that_is_named(names):
-    assert offered("FROM rayden('people', qids := ['", names) == ["age", "home town", "illness"]
-    assert offered("FROM rayden('people', qids := ['age', 'ho", names) == ["home town"]
-    assert offered("FROM rayden('s.t', qids := ['", names) == ["y"]
+    assert offered("FROM rayden('people', quasi := ['", names) == ["age", "home town", "illness"]
+    assert offered("FROM rayden('people', quasi := ['age', 'ho", names) == ["home town"]
+    assert offered("FROM rayden('s.t', quasi := ['", names) == ["y"]
     assert offered("FROM people WHERE i", names, "column") == ["illness"]
     assert offered("FROM people SELECT ho", names, "column") == ['"home town"']
     assert offered('FROM people SELECT "ho', names, "column") == ['"home town"']
@@ -78,7 +78,7 @@ def test_values_that_the_help_names(names):
 def test_values_of_the_data_are_never_offered(names):
     assert offered("FROM people WHERE illness = '", names) == []
     assert offered("FROM people WHERE illness = 'secr", names) == []
-    assert offered("FROM rayden('people', qids := ['secr", names) == []
+    assert offered("FROM rayden('people', quasi := ['secr", names) == []
 
 
 def test_words_of_sql_and_functions_of_duckdb(names):

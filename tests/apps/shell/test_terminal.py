@@ -99,13 +99,13 @@ def test_a_statement_of_several_lines(terminal):
 
 def test_the_functions_are_there_and_errors_are_red_and_one_sentence(terminal):
     terminal.answer("CREATE TABLE t AS SELECT i % 40 AS age FROM range(120) AS r(i);")
-    screen = terminal.answer("SELECT count(*) AS n FROM rayden('t', k := 5, qids := ['age']);")
+    screen = terminal.answer("SELECT count(*) AS n FROM rayden('t', k := 5, quasi := ['age']);")
     assert table(screen)[-1] == ["120"]
-    terminal.child.send("FROM rayden('t', qids := ['agee']);\r")
+    terminal.child.send("FROM rayden('t', quasi := ['agee']);\r")
     raw = terminal.until(r"\x1b\[31m[^\x1b]*\x1b\[0m")
     sentence = raw.rpartition("\x1b[31m")[2].partition("\x1b[0m")[0]
     assert sentence.startswith(
-        "rayden: qids must name columns of the table, got 'agee'; did you mean"
+        "rayden: quasi must name columns of the table, got 'agee'; did you mean"
     )
     terminal.until(READY)
     assert terminal.leave() == 0
@@ -175,7 +175,7 @@ def test_ctrl_c_stops_a_release(terminal):
     terminal.answer(
         "CREATE TABLE t AS SELECT hash(i) % 997 AS a, hash(-i) % 991 AS b FROM range(20000) AS r(i);"
     )
-    made = "CREATE TABLE made AS FROM anonymize('t', effort := 'best', time_limit := 3600, qids := ['a', 'b']);"
+    made = "CREATE TABLE made AS FROM anonymize('t', effort := 'best', time_limit := 3600, quasi := ['a', 'b']);"
     terminal.stop(made, sign="anonymize [^c\n]*━")  # the bar of progress: its kernels run
     assert "made" not in terminal.answer("\\d")
     assert table(terminal.answer("SELECT count(*) AS n FROM t;"))[-1] == ["20000"]
@@ -206,7 +206,7 @@ def test_a_database_file(tmp_path):
     opened = Terminal(tmp_path, str(path))
     assert "d.duckdb" in opened.welcome
     opened.answer("CREATE TABLE t AS SELECT i % 9 AS a FROM range(90) AS r(i);")
-    assert table(opened.answer("SELECT count(*) AS n FROM rayden('t', qids := ['a']);"))[-1] == [
+    assert table(opened.answer("SELECT count(*) AS n FROM rayden('t', quasi := ['a']);"))[-1] == [
         "90"
     ]
     assert opened.leave() == 0

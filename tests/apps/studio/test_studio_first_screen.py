@@ -125,7 +125,7 @@ def test_the_first_lines_are_cut_and_shown_in_the_offered_encoding(tmp_path):
 
 WORDS_OF_OTHERS = re.compile(
     r"--\w|:=|\bpass \b|anon-sql|\bIN\b|\bOUT\b|\bFILE\b|\bPATH\b|'raw'|'released'|studio:"
-    r"|\bqids\b|suppression_limit|Errno|Exception|Error:"
+    r"|\bquasi :=|suppression_limit|Errno|Exception|Error:"
 )
 
 
@@ -241,7 +241,7 @@ def test_errors_of_signing_name_fields_of_the_screens(tmp_path):
 def test_every_token_of_an_error_has_words_on_the_screens():
     error = AnonError(
         "anonymize",
-        Argument("k", 3) + " and " + Parameter("qids") + " and " + Parameter("region_rows"),
+        Argument("k", 3) + " and " + Parameter("quasi") + " and " + Parameter("region_rows"),
         Option("--delimiter", "tab"),
         Option("--quote", "''") + "; " + Option("--null", verb="") + "; " + Argument("keep", ["a"]),
     )

@@ -48,7 +48,7 @@ def test_the_recommended_k_is_that_of_the_verdict_whatever_k_is_chosen(studio, f
     page = studio.page("/data/compare?run=yes")
     check_figures(fresh, page, 6 * 5, every=3)  # each makes all six releases
     recipe = {name: [] for name in ("identifiers", "keep")} | {"hierarchy": None, "t": 0.4}
-    roles = {"qids": ROLES["quasi"], "sensitive": ROLES["sensitive"]}
+    roles = {"quasi": ROLES["quasi"], "sensitive": ROLES["sensitive"]}
     studio.choose("t", "0.4")
     page = studio.page("/data/compare?run=yes")
     found = recommend(fresh, {**recipe, **roles})

@@ -171,7 +171,7 @@ def test_measures_and_verdict_are_of_the_release_of_sql(key, people):
     con.execute(f"CREATE VIEW raw AS FROM '{people / 'people.parquet'}'; {statement}")
     con.execute("CREATE TABLE plain AS " + statement[25:].replace(", transparent := true", ""))
     assert rows(con, "released") != rows(con, "plain")
-    asked = f"qids := {ROLES['quasi']}"
+    asked = f"quasi := {ROLES['quasi']}"
     ((gcp, most),) = con.execute(
         f"SELECT gcp('raw', 'released', {asked}), "
         f"max_share('raw', 'released', {asked}, sensitive := {ROLES['sensitive']})"

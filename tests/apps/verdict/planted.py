@@ -23,7 +23,7 @@ FROM raw WINDOW w AS (PARTITION BY {group});
 CREATE OR REPLACE TABLE released AS SELECT label_a AS a, label_b AS b, s, n FROM whole
 """
 REQUEST: dict[str, Any] = {
-    "qids": ["a", "b"],
+    "quasi": ["a", "b"],
     "sensitive": ["s", "n"],
     "identifiers": ["id"],
     "keep": [],
@@ -100,7 +100,7 @@ PLANTS = {
     ),
     "k is 1": Plant("audit", "red", request={"k": 1}),
     "no quasi-identifier": Plant(
-        "audit", "red", request={"qids": [], "keep": ["a", "b"]}, audited=False
+        "audit", "red", request={"quasi": [], "keep": ["a", "b"]}, audited=False
     ),
     "not audited": Plant("audit", "amber", audited=False),
     "no k": Plant("audit", "amber", request={"k": None}),

@@ -19,15 +19,15 @@ GOOD = {
     ],
     "tables": {
         "person": {
-            "roles": {"qids": ["born"], "sensitive": []},
+            "roles": {"quasi": ["born"], "sensitive": []},
             "gcp": 0.1, "raw_rows": 1000, "left_out": 0, "unlinked": 0,
         },
         "visit": {
-            "roles": {"qids": ["ward"], "sensitive": ["cost"]},
+            "roles": {"quasi": ["ward"], "sensitive": ["cost"]},
             "gcp": 0.2, "raw_rows": 3000, "left_out": 0, "unlinked": 0,
         },
         "code": {
-            "roles": {"qids": [], "sensitive": []},
+            "roles": {"quasi": [], "sensitive": []},
             "gcp": None, "raw_rows": 0, "left_out": 0, "unlinked": 0,
         },
     },
@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_one_table():
 def test_choices_are_amber():
     assert said(changed(parameters={"k": 4}))[1] == [("amber", "choice", None)]
     assert said(GOOD, audience="public")[1] == [("amber", "choice", None)]
-    assert said(changed("visit", roles={"qids": ["ward"], "sensitive": []}))[1] == [
+    assert said(changed("visit", roles={"quasi": ["ward"], "sensitive": []}))[1] == [
         ("amber", "choice", None)
     ]
     alone = changed(parameters={"k": 1})
@@ -88,8 +88,8 @@ def test_choices_are_amber():
 
 
 def test_a_link_that_is_sensitive_or_known_is_a_column():
-    written = changed("visit", roles={"qids": [], "sensitive": []})
-    written["tables"]["person"]["roles"]["qids"] = []
+    written = changed("visit", roles={"quasi": [], "sensitive": []})
+    written["tables"]["person"]["roles"]["quasi"] = []
     written["links"][1]["role"] = "sensitive"
     assert said(written) == ("green", [])
     written["links"][0]["role"] = "keep"

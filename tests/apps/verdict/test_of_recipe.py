@@ -17,7 +17,7 @@ from tests.sentence import fails
 
 ROLES = {"identifier": ["id"], "quasi": ["a", "b"], "sensitive": ["s", "n"]}
 CALL = (
-    "anonymize('raw', k := 5, l := 2, t := 0.5, identifiers := ['id'], qids := ['a', 'b'], "
+    "anonymize('raw', k := 5, l := 2, t := 0.5, identifiers := ['id'], quasi := ['a', 'b'], "
     "sensitive := ['s', 'n'])"
 )
 LEFT = "SELECT count(*) FROM duckdb_tables() WHERE database_name = '__anon_recipes'"

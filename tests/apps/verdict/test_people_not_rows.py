@@ -13,7 +13,7 @@ from anon_sql.apps.verdict.figures import audit_statement, measure, rows_of
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, verdict
 
 K = 5
-QIDS = ["age", "sex", "city"]
+QUASI = ["age", "sex", "city"]
 ILL = ["flu", "gout", "none", "burn", "cut"]
 
 
@@ -35,11 +35,11 @@ def people(count=600, seed=3):
 
 def release(con, rows, kept, *, entity=None, **more):
     """Store rows as ``raw``, release them with kept columns, and return the verdict and the rows."""
-    names = [*QIDS, *kept, "illness", *([entity] if entity else [])]
+    names = [*QUASI, *kept, "illness", *([entity] if entity else [])]
     con.execute("CREATE OR REPLACE TABLE raw AS SELECT unnest(?, recursive := true)", [rows])
     con.execute(f"CREATE OR REPLACE TABLE raw AS SELECT {', '.join(names)} FROM raw")
     roles = {
-        "qids": QIDS, "sensitive": ["illness"], "keep": kept, "identifiers": [entity] if entity else [],
+        "quasi": QUASI, "sensitive": ["illness"], "keep": kept, "identifiers": [entity] if entity else [],
     }  # fmt: skip
     asked = {"k": K, "l": 2, "t": 0.5, "entity": None, **roles, **more}
     listed = ", ".join(f"{name} := {value!r}" for name, value in asked.items() if value is not None)
@@ -68,7 +68,7 @@ def candidates(person, shown, known):
     return [
         row
         for row in shown
-        if all(covers(row[name], person[name]) for name in QIDS)
+        if all(covers(row[name], person[name]) for name in QUASI)
         and all(row[name] == person[name] for name in known)
     ]
 
@@ -154,7 +154,7 @@ def test_an_id_of_text_with_several_rows_per_person_is_red(con, many):
     found, shown = release(con, rows, ["ref"])
     classes = defaultdict(set)
     for row in shown:
-        classes[tuple(row[name] for name in QIDS)].add(row["ref"])
+        classes[tuple(row[name] for name in QUASI)].add(row["ref"])
     assert min(map(len, classes.values())) < K  # people
     assert ("people", RED) in levels(found)
     (said,) = (each for each in found.reasons if each.rule == "people")
@@ -187,7 +187,7 @@ def test_people_are_counted_on_kept_columns_with_entity(con):
     ]
     release(con, rows, ["plan"], entity="patient_id", l=None, t=None)
     ((found, meaning),) = con.execute(
-        f"SELECT found, meaning FROM audit('raw', 'released', {K}, qids := {QIDS}, keep := ['plan'], "
+        f"SELECT found, meaning FROM audit('raw', 'released', {K}, quasi := {QUASI}, keep := ['plan'], "
         "sensitive := ['illness'], identifiers := ['patient_id'], entity := 'patient_id') "
         "WHERE property = 'rare combinations'"
     ).fetchall()

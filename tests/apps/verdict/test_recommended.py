@@ -29,14 +29,14 @@ def figures(tried):
 def test_figures_are_those_of_the_verdict_on_the_release(con):
     con.execute(f"{RAW}; {HOSTILE}")
     names, hidden = ['a "b"; --', "it's"], "select"
-    request = {**NOTHING, "l": 2, "qids": ['a "B"; --', "IT'S"], "sensitive": ["SELECT"]}
+    request = {**NOTHING, "l": 2, "quasi": ['a "B"; --', "IT'S"], "sensitive": ["SELECT"]}
     request["keep"] = ["n"]
     found = by_size(recommend(con, request))
     assert list(found) == [(k, l) for k in (5, 10, 25) for l in (1, 2)]  # noqa: E741
     for (k, level), tried in found.items():
         given = {"k": k, "l": level, "q": names, "s": [hidden]}
         con.execute(
-            "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := $k, l := $l, qids := $q, "
+            "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := $k, l := $l, quasi := $q, "
             "sensitive := $s, drop := ['*'], effort := 'fast')",
             given,
         )
@@ -44,7 +44,7 @@ def test_figures_are_those_of_the_verdict_on_the_release(con):
         expected = {each.name: each.value for each in said.figures if each.name in LOSS}
         assert figures(tried) == pytest.approx(expected, rel=1e-12)
         ((classes,),) = con.execute(
-            "SELECT classes FROM utility('raw', 'released', qids := $q)", {"q": names}
+            "SELECT classes FROM utility('raw', 'released', quasi := $q)", {"q": names}
         ).fetchall()
         assert tried.classes == classes
         (exposed,) = tried.disclosed
@@ -103,7 +103,7 @@ def test_each_audience_has_its_floor(con, audience):
 
 def test_a_small_table_has_the_floor_and_a_sentence(con):
     con.execute(f"{RAW} LIMIT 8")
-    found = recommend(con, {**NOTHING, "qids": ["a"], "sensitive": []})
+    found = recommend(con, {**NOTHING, "quasi": ["a"], "sensitive": []})
     assert found.why.startswith("5 is the least for the audience “contract”. With k = 5: ")
     assert [bool(each.note) for each in found.tried] == [False, True, True]
     con.execute(f"{RAW} LIMIT 4")

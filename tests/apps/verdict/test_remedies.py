@@ -59,7 +59,7 @@ def test_the_largest_t_that_lifts_a_rule_is_said_with_what_it_was(con):
 
 def test_leaving_out_the_column_with_the_greatest_loss_comes_before_a_smaller_k(con):
     scattered(con)
-    request = {"qids": ["a", "w"], "k": 40, "l": None, "t": None, "sensitive": []}
+    request = {"quasi": ["a", "w"], "k": 40, "l": None, "t": None, "sensitive": []}
     (said,) = tried(con, [reason("gcp", level=AMBER)], request)
     assert said.startswith("Leaving out w lifts it: "), said
     assert "protects less" not in said
@@ -67,7 +67,7 @@ def test_leaving_out_the_column_with_the_greatest_loss_comes_before_a_smaller_k(
 
 def test_a_smaller_k_is_left_to_the_owner_and_never_below_the_audience(con):
     scattered(con)
-    request = {"qids": ["w"], "k": 100, "l": None, "t": None, "sensitive": []}
+    request = {"quasi": ["w"], "k": 100, "l": None, "t": None, "sensitive": []}
     (said,) = tried(con, [reason("gcp", level=AMBER)], {**request, "k": 200})
     assert said.startswith("k = 100 instead of 200 lifts it: "), said
     assert said.endswith("A smaller k protects less, so that is your decision.")
@@ -78,7 +78,7 @@ def test_a_smaller_k_is_left_to_the_owner_and_never_below_the_audience(con):
 @pytest.mark.slow
 def test_what_no_change_lifts_names_the_column_in_the_way(con):
     scattered(con, 30)
-    request = {"qids": ["w", "x", "y"], "k": 10, "l": None, "t": None, "sensitive": []}
+    request = {"quasi": ["w", "x", "y"], "k": 10, "l": None, "t": None, "sensitive": []}
     (said,) = tried(con, [reason("query_error")], request)
     assert said.startswith("None of these lifts it: leaving out "), said
     assert "k = 5" in said
@@ -117,7 +117,7 @@ def test_few_rows_are_tried_whatever_their_order(con, monkeypatch):
     monkeypatch.setattr(trials, "ROWS", 300)
     monkeypatch.setitem(remedies.trials.__wrapped__.__kwdefaults__, "rows", 300)
     scattered(con)
-    request = {"qids": ["a", "w", "x", "y"], "k": 20, "t": 0.1}
+    request = {"quasi": ["a", "w", "x", "y"], "k": 20, "t": 0.1}
     found = [reason("query_error"), reason("gcp"), reason("lifted", "s", AMBER)]
     said = tried(con, found, request)
     assert all("300 of 400 rows" in each for each in said[:2]), said
@@ -138,7 +138,7 @@ def test_at_most_six_changes_are_tried(con, monkeypatch):
     monkeypatch.setattr(Trials, "_measured", noted)
     rules = [reason(rule, level=AMBER) for rule in ("query_error", "gcp", "columns")]
     rules += [reason(rule, name) for rule in DISCLOSED for name in ("s", "n")]
-    tried(con, rules, {"qids": ["a", "w", "x", "y"], "k": 20, "t": 0.9})
+    tried(con, rules, {"quasi": ["a", "w", "x", "y"], "k": 20, "t": 0.9})
     assert len(made) <= 1 + MOST
     assert len(set(made)) == len(made)
     assert made[0] is None
@@ -155,7 +155,7 @@ def test_what_is_green_accepted_decided_otherwise_or_of_a_series_is_not_tried(co
     ]
     assert tried(con, left, {}) == [each.remedy for each in left]
     assert tried(con, [reason("gcp")], {"series": "state"}) == [reason("gcp").remedy]
-    assert tried(con, [reason("gcp")], {"qids": []}) == [reason("gcp").remedy]
+    assert tried(con, [reason("gcp")], {"quasi": []}) == [reason("gcp").remedy]
     other = Verdict(RED, [reason("gcp")])
     assert remedied(con, "made elsewhere", REQUEST, other, {}) is other
 
@@ -203,7 +203,7 @@ def test_odd_names_types_and_people_are_copied(con):
         uuid() AS u, {'a': i} AS k FROM range(300) AS made(i)"""
     )
     request = {
-        "qids": ['A "b" \'', "raw", "h"],
+        "quasi": ['A "b" \'', "raw", "h"],
         "identifiers": ["r", "id"],
         "entity": "id",
         "k": 60,
@@ -228,7 +228,7 @@ def test_the_first_t_is_the_largest_that_is_not_red(con):
     assert t == 0.5
     assert found.level != RED
     scattered(con, 30)
-    request = {**request, "qids": ["w", "x", "y"]}
+    request = {**request, "quasi": ["w", "x", "y"]}
     with trials.trials(con, "anonymize", request, {}, exact=True) as few:
         t, found = first(few)
     assert t == 0.9

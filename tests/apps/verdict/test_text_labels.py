@@ -5,7 +5,7 @@ import pytest
 from anon_sql.apps.verdict.figures import measure
 from anon_sql.apps.verdict.rules import verdict
 
-QIDS = ["born", "weight"]
+QUASI = ["born", "weight"]
 TEXTS = """
     SELECT strftime(DATE '1930-01-01' + (i * 7919 % 30000)::INTEGER, '%d.%m.%Y') AS born,
         replace(printf('%.1f', 50 + i * 31 % 500 / 10.0), '.', ',') AS weight,
@@ -18,16 +18,16 @@ TYPED = (
 )
 
 
-def released(con, raw, qids=QIDS):
+def released(con, raw, quasi=QUASI):
     """The request of a release of a table, and the losses of its columns."""
     con.execute(f"CREATE OR REPLACE TABLE raw AS {raw}")
     con.execute(
-        "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, qids := $q, "
+        "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, quasi := $q, "
         "sensitive := 'ill', effort := 'fast')",
-        {"q": qids},
+        {"q": quasi},
     )
     request = dict.fromkeys(("l", "t", "beta", "delta", "max_share", "l_kind", "hierarchy"))
-    roles = {"qids": qids, "sensitive": ["ill"], "identifiers": [], "keep": []}
+    roles = {"quasi": quasi, "sensitive": ["ill"], "identifiers": [], "keep": []}
     return {**request, "k": 5, **roles}
 
 
@@ -41,7 +41,7 @@ def test_dates_and_numbers_that_stay_text_are_red_and_lose_the_range_that_they_s
     assert found["born"].level == "red"
     assert "born is text although its values are dates written dd.mm.yyyy" in found["born"].text
     assert "numbers with a decimal comma. Read them as DOUBLE" in found["weight"].text
-    for name in QIDS:
+    for name in QUASI:
         assert con.sql(found[name].sql).fetchall() == [(found[name].found,)]
     assert found["born"].found > 0.3
 
@@ -50,7 +50,7 @@ def test_the_same_table_with_types_breaks_no_such_rule(con):
     found = reasons(con, released(con, TYPED))
     assert "texts" not in found
     ((gcp,),) = con.sql(
-        "SELECT gcp FROM utility('raw', 'released', qids := ['born', 'weight'])"
+        "SELECT gcp FROM utility('raw', 'released', quasi := ['born', 'weight'])"
     ).fetchall()
     assert gcp < 0.3
 
@@ -65,7 +65,7 @@ def test_the_loss_of_a_set_of_texts_is_the_range_that_it_spans(con):
         "'{01.01.2000, 11.01.2000}', '{10.04.2000, 21.01.2000}', '{10.04.2000, 21.01.2000}']) AS day"
     )
     ((ncp,),) = con.sql(
-        "SELECT ncp FROM attribute_loss('raw', 'released', qids := 'day')"
+        "SELECT ncp FROM attribute_loss('raw', 'released', quasi := 'day')"
     ).fetchall()
     assert ncp == pytest.approx((0.5 + 0.8) / 2)  # of 100 days, and half of the four values
 
@@ -77,10 +77,10 @@ def test_a_hierarchy_makes_texts_readable(con):
         "unnest([1, 2]) AS level, unnest([born[-4:], '*']) AS label FROM raw"
     )
     con.execute(
-        "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, qids := 'born', "
+        "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, quasi := 'born', "
         "sensitive := 'ill', drop := 'weight', hierarchy := 'trees', effort := 'fast')"
     )
-    assert "texts" not in reasons(con, {**request, "qids": ["born"], "hierarchy": "trees"})
+    assert "texts" not in reasons(con, {**request, "quasi": ["born"], "hierarchy": "trees"})
 
 
 def test_sets_of_more_values_than_a_reader_can_use_are_counted(con):

@@ -63,7 +63,7 @@ def test_every_cell_has_a_plant():
 
 @pytest.mark.parametrize(("share", "levels"), [(0.004, []), (0.005, [AMBER]), (0.05, [RED])])
 def test_what_an_attacker_is_told_who_knows_the_method(share, levels):
-    request = {"k": 11, "l": 2, "t": 0.3, "qids": ["age"], "sensitive": ["income"]}
+    request = {"k": 11, "l": 2, "t": 0.3, "quasi": ["age"], "sensitive": ["income"]}
     told = Figure("minimality", share, "SELECT 1", "income")
     found = verdict(Measured([told], [], "", generalized=["age"], request=request))
     assert [each.level for each in found.reasons if each.rule == "minimality"] == levels
@@ -84,7 +84,7 @@ VISITS = (
 )
 BY_PATIENT = (
     "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, t := 0.9, "
-    "qids := ['a', 'b'], sensitive := ['s', 'n'], identifiers := ['id', 'patient_id'], "
+    "quasi := ['a', 'b'], sensitive := ['s', 'n'], identifiers := ['id', 'patient_id'], "
     "entity := 'patient_id')"
 )
 OF_PATIENTS = {"entity": "patient_id", "identifiers": ["id", "patient_id"], "l": None, "t": 0.9}

@@ -11,8 +11,8 @@ from anon_sql.hosts.parts import release
 
 pytestmark = pytest.mark.oldest
 
-QIDS = ["age", 'ci"ty.x', "born"]
-CALL = {"qids": QIDS, "sensitive": "ill ness", "identifiers": ["id", "person"], "keep": ["*"]}
+QUASI = ["age", 'ci"ty.x', "born"]
+CALL = {"quasi": QUASI, "sensitive": "ill ness", "identifiers": ["id", "person"], "keep": ["*"]}
 TABLE = """
     CREATE TABLE big AS SELECT 18 + i * 7919 % 60 AS age,
         if(i % 17 = 0, NULL, 'it''s ' || i * i % 9) AS "ci""ty.x",
@@ -48,12 +48,12 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
     assert made.suppressed == 0
     listed = "".join(f", {name} := {value!r}" for name, value in checked.items())
     failed = big.execute(
-        f"SELECT property FROM audit('big', 'release', k := 5, qids := {QIDS}, "
+        f"SELECT property FROM audit('big', 'release', k := 5, quasi := {QUASI}, "
         f"sensitive := 'ill ness', unit := 'row'{listed}) WHERE passed = false"
     ).fetchall()
     assert [name for (name,) in failed if "unique" not in name and "identif" not in name] == []
     wanted = big.sql(
-        f"FROM {method}('big', k := 5, qids := {QIDS}, sensitive := 'ill ness', "
+        f"FROM {method}('big', k := 5, quasi := {QUASI}, sensitive := 'ill ness', "
         "identifiers := ['id', 'person'], keep := ['*']"
         + "".join(f", {name} := {value!r}" for name, value in asked.items())
         + ")"
@@ -69,7 +69,7 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
 def test_one_region_is_the_release_of_one_statement(big):
     anon_sql.release(big, "big", into="release", k=5, method="mondrian", regions=1, **CALL)
     wanted = big.execute(
-        f"FROM mondrian('big', k := 5, qids := {QIDS}, sensitive := 'ill ness', "
+        f"FROM mondrian('big', k := 5, quasi := {QUASI}, sensitive := 'ill ness', "
         "identifiers := ['id', 'person'], keep := ['*'])"
     ).fetchall()
     assert sorted(map(str, big.table("release").fetchall())) == sorted(map(str, wanted))
@@ -119,7 +119,7 @@ def test_a_class_in_several_regions_is_checked_again(con, monkeypatch, name):
         f"CREATE TABLE big AS SELECT i % 3 AS {name}, i % 2 AS age, i AS x, i * 13 % 5 AS ill, "
         "i // 2 AS person FROM range(400) r(i)"
     )
-    given = {"qids": [name, "age"], "sensitive": "ill", "identifiers": "person", "keep": "x"}
+    given = {"quasi": [name, "age"], "sensitive": "ill", "identifiers": "person", "keep": "x"}
     given |= {"effort": "fast"}
     made = anon_sql.release(con, "big", into="release", k=3, l=2, region_rows=40, **given)
     assert made.regions > 4
@@ -139,15 +139,15 @@ def test_every_type_arrives_as_it_was(con):
         FROM range(300) r(i)"""
     )
     unlike = ["list", "pair", "days", "bits", "blob", "uuid", "wide", "*"]
-    given = {"k": 5, "qids": ["age", "huge", "clock", "mood", "second"], "keep": unlike}
+    given = {"k": 5, "quasi": ["age", "huge", "clock", "mood", "second"], "keep": unlike}
     anon_sql.release(con, "big", into="release", method="mondrian", region_rows=60, **given)
     released = con.table("release")
     wanted = con.sql(
-        "FROM mondrian('big', k := 5, qids := ['age', 'huge', 'clock', 'mood', 'second'], "
+        "FROM mondrian('big', k := 5, quasi := ['age', 'huge', 'clock', 'mood', 'second'], "
         f"keep := {unlike})"
     )
     assert (released.columns, released.types) == (wanted.columns, wanted.types)
-    kept = [name for name in released.columns if name not in given["qids"]]
+    kept = [name for name in released.columns if name not in given["quasi"]]
     for name in kept:
         values = f"SELECT {name}::VARCHAR FROM {{}} ORDER BY ALL"
         assert (
@@ -163,10 +163,10 @@ def test_every_type_arrives_as_it_was(con):
 )
 def test_columns_that_are_hard_to_cut(con, column, wanted):
     con.execute(f"CREATE TABLE big AS SELECT {column} AS a, i AS s FROM range(400) r(i)")
-    given = {"k": 5, "qids": ["a"], "keep": ["s"], "region_rows": 100}
+    given = {"k": 5, "quasi": ["a"], "keep": ["s"], "region_rows": 100}
     made = anon_sql.release(con, "big", into="release", **given)
     assert made.regions >= wanted
-    assert con.execute("SELECT k_anonymity('big', 'release', qids := ['a'])").fetchall()[0][0] >= 5
+    assert con.execute("SELECT k_anonymity('big', 'release', quasi := ['a'])").fetchall()[0][0] >= 5
 
 
 @pytest.mark.parametrize(
@@ -174,11 +174,11 @@ def test_columns_that_are_hard_to_cut(con, column, wanted):
     [
         ({"k": 5000}, "mondrian: k must be at most the number of rows, 800, got k=5000"),
         ({"k": 5, "l": 9}, "mondrian: l must be at most what the whole table has in ill ness, 4"),
-        ({"k": 5, "qids": ["nobody"]}, "mondrian: qids must name columns of the table"),
+        ({"k": 5, "quasi": ["nobody"]}, "mondrian: quasi must name columns of the table"),
         ({"k": 5, "keep": []}, "mondrian: every column needs a role, got none for score"),
         (
-            {"k": 5, "quasi": ["a"]},
-            "mondrian: it has no parameter quasi; did you mean qids?",
+            {"k": 5, "qids": ["a"]},
+            "mondrian: it has no parameter qids; did you mean quasi?",
         ),
         ({"k": 5, "method": "mondrain"}, "release: method must be a release function"),
         ({"k": 5, "method": "datafly"}, "datafly: the table must be released in one statement"),

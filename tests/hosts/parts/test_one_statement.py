@@ -22,8 +22,8 @@ TABLE = """
         'district ' || i % 3 AS label FROM range(9) r(i);
 """
 REST = ["list", "both", "key", "bits", "huge", "rowid", "*"]
-ROLES = f"qids := {{qids}}, sensitive := 'ill', identifiers := ['id'], keep := {REST}"
-QIDS = ["age", 'ci"ty.x', "born", "cost"]
+ROLES = f"quasi := {{quasi}}, sensitive := 'ill', identifiers := ['id'], keep := {REST}"
+QUASI = ["age", 'ci"ty.x', "born", "cost"]
 CALLS = {
     "text": ("anonymize", {"k": 5}),
     "rules": ("anonymize", {"k": 5, "l": 2, "t": 0.6, "effort": "fast"}),
@@ -45,7 +45,7 @@ def given(con):
     con.execute(TABLE)
     con.execute(
         "CREATE TABLE earlier AS FROM full_domain('given', k := 10, "
-        + ROLES.format(qids=QIDS)
+        + ROLES.format(quasi=QUASI)
         + ")"
     )
     return con
@@ -54,10 +54,10 @@ def given(con):
 @pytest.mark.parametrize(("method", "asked"), CALLS.values(), ids=CALLS)
 def test_what_is_written_is_the_release_of_sql(given, method, asked):
     names = ", ".join(f"{name} := ${name}" for name in asked)
-    select = f"FROM {method}('given', {names}, {ROLES.format(qids=QIDS)})"
+    select = f"FROM {method}('given', {names}, {ROLES.format(quasi=QUASI)})"
     given.execute(f"CREATE TABLE wanted AS {select}", asked)
     wanted = given.table("wanted")
-    options = dict(asked, qids=QIDS, sensitive=["ill"], identifiers=["id"], keep=REST)
+    options = dict(asked, quasi=QUASI, sensitive=["ill"], identifiers=["id"], keep=REST)
     made = anon_sql.release(given, "given", into="made", method=method, **options)
     found = given.table("made")
     assert (found.columns, found.types) == (wanted.columns, wanted.types)
@@ -76,7 +76,7 @@ def test_roles_are_those_of_comments(given):
 def test_rows_of_an_open_transaction_are_released(given):
     given.begin()
     given.execute("DELETE FROM given WHERE age < 40")
-    options = {"qids": QIDS, "sensitive": ["ill"], "identifiers": ["id"], "keep": REST}
+    options = {"quasi": QUASI, "sensitive": ["ill"], "identifiers": ["id"], "keep": REST}
     made = anon_sql.release(given, "given", into="made", k=5, **options)
     assert made.rows == given.sql("FROM given").count("*").fetchall()[0][0] < 400
     given.rollback()

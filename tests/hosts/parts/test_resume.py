@@ -131,7 +131,7 @@ def slow(*given, **more):
 regions.release_table = slow
 con = anon_sql.connect(sys.argv[1])
 anon_sql.release(con, "big", into=sys.argv[2], k=5, method="mondrian", region_rows=100,
-    resume=sys.argv[3] == "resume", qids=["age"], sensitive="ill ness",
+    resume=sys.argv[3] == "resume", quasi=["age"], sensitive="ill ness",
     identifiers=["id", "person"], keep=["*"])
 """
 
@@ -168,7 +168,7 @@ def test_a_kill_and_ctrl_c_leave_no_target_and_a_later_call_finishes(tmp_path):
     assert not target.exists()
     assert len(left_behind(tmp_path)) == 1
     with anon_sql.connect(str(database)) as con:
-        given = {**CALL, "qids": ["age"]}
+        given = {**CALL, "quasi": ["age"]}
         call = {"k": 5, "method": "mondrian", "region_rows": 100, "resume": True}
         made = anon_sql.release(con, "big", into=str(target), **call, **given)
     assert made.rows == 800

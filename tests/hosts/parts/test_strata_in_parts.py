@@ -18,14 +18,14 @@ from tests.hosts.parts.test_resume import broken_off
 
 pytestmark = pytest.mark.oldest
 
-QIDS = ["age", 'ci"ty', "sex", "num"]
+QUASI = ["age", 'ci"ty', "sex", "num"]
 TABLE = """
     CREATE OR REPLACE TABLE big AS SELECT
         i AS row, if(i % 19 = 0, NULL, i * 7919 % 60) AS age, i * 13 % 4 AS ill, i // 2 AS person,
         if(i % {rare} = 0, '{{a}}', ['a', 'b', NULL][1 + i % 3]) AS "ci""ty",
         if(i % 7 = 0, NULL, i % 2) AS sex, [0.1, 1e300, NULL][1 + (i // 5) % 3]::DOUBLE AS num
     FROM range({rows}) AS r(i)"""
-CALL = {"qids": QIDS, "sensitive": "ill", "identifiers": ["person"], "keep": ["row"]}
+CALL = {"quasi": QUASI, "sensitive": "ill", "identifiers": ["person"], "keep": ["row"]}
 MORE = [
     *({}, {}, {"l": 2}, {"t": 0.5}, {"beta": 2}, {"format": "typed"}, {"suppressed": "drop"}),
     *({"suppression_limit": 0.2}, {"suppression_limit": 0.2, "suppressed": "drop"}),
@@ -49,7 +49,7 @@ def shown_strata(con, released, names):
         ", ".join(f"{side}.{quote(n)}::VARCHAR" for n in names) for side in ("big", "one")
     )
     found = defaultdict(set)
-    every = " AND ".join(f"coalesce(one.{quote(n)}::VARCHAR, '') IN ('*', '[*]')" for n in QIDS)
+    every = " AND ".join(f"coalesce(one.{quote(n)}::VARCHAR, '') IN ('*', '[*]')" for n in QUASI)
     for row in con.execute(
         f"SELECT {raw}, {shown} FROM {released} AS one JOIN big USING (row) WHERE NOT ({every})"
     ).fetchall():
@@ -96,7 +96,7 @@ def test_classes_lie_within_strata(con, monkeypatch, rows, rare, names, k, size,
     checked = {name: more[name] for name in passed_on if name in more}
     listed = "".join(f", {name} := {value!r}" for name, value in checked.items())
     failed = con.execute(
-        f"SELECT property FROM audit('big', 'release', k := {k}, qids := {QIDS}, "
+        f"SELECT property FROM audit('big', 'release', k := {k}, quasi := {QUASI}, "
         f"sensitive := 'ill'{listed}) WHERE passed = false"
     ).fetchall()
     asked = {"k", "l", "t", "beta", "labels", "rows"}
@@ -181,7 +181,7 @@ def test_text_that_a_collation_makes_equal(con):
         "CREATE TABLE big (v VARCHAR COLLATE NOCASE, age INTEGER); INSERT INTO big "
         "SELECT if(i % 3 = 0, 'A', 'a'), i FROM range(90) r(i)"
     )
-    call = {"qids": ["v", "age"], "strata": ["v"], "region_rows": 10, "into": "release"}
+    call = {"quasi": ["v", "age"], "strata": ["v"], "region_rows": 10, "into": "release"}
     with pytest.raises(AnonError, match="got 1 that does not, the smallest of 30 rows"):
         anon_sql.release(con, "big", k=31, **call)
     anon_sql.release(con, "big", k=5, **call)

@@ -7,7 +7,7 @@ import anon_sql
 from anon_sql import AnonError
 from tests.command import refused, run
 
-CALL = {"k": 60, "qids": ["c"], "keep": ["w", "*"], "hierarchy": "tree", "effort": "fast"}
+CALL = {"k": 60, "quasi": ["c"], "keep": ["w", "*"], "hierarchy": "tree", "effort": "fast"}
 WAYS = [{}, {"region_rows": 200}, {"regions": 9}]
 
 
@@ -39,7 +39,7 @@ def test_the_limit_is_that_of_the_whole_table(made, way):
     assert (written.rows, written.suppressed) == (1000, 120)
     assert (written.regions > 3) == bool(way)
     assert made.execute("SELECT count(*), count_if(c = '*') FROM r").fetchall() == [(880, 0)]
-    stats = "SELECT suppressed FROM utility('t', 'r', qids := ['c'], hierarchy := 'tree')"
+    stats = "SELECT suppressed FROM utility('t', 'r', quasi := ['c'], hierarchy := 'tree')"
     assert made.execute(stats).fetchall() == [(120,)]
     wanted = "may leave out at most 119 rows, got 120 that are *"
     with pytest.raises((AnonError, duckdb.Error), match=wanted.replace("*", r"\*")):

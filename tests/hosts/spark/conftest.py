@@ -19,7 +19,7 @@ SELECT = """
     FROM (SELECT explode(sequence(0L, 599L)) AS id)
 """
 ROLES = {
-    "qids": ["age", "city", "born"],
+    "quasi": ["age", "city", "born"],
     "sensitive": ["illness"],
     "identifiers": ["person_id"],
     "keep": ["score"],

@@ -35,11 +35,11 @@ HOSTILE = ['a"b', "dot.ted", "tick`s", "{brace}", "größe ✓", "select", "it's
 
 def test_every_type_as_a_quasi_identifier(spark):
     df = spark.range(60).selectExpr(*(f"{sql} AS `{name}`" for name, sql in TYPES.items()))
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=20, qids=list(TYPES))
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=20, quasi=list(TYPES))
     found = released.toArrow()
     assert found.num_rows == 60
     assert {str(kind) for kind in found.schema.types} == {"string"}
-    assert anon_sql.spark.k_anonymity(df, released, qids=list(TYPES)) >= 5
+    assert anon_sql.spark.k_anonymity(df, released, quasi=list(TYPES)) >= 5
 
 
 def test_typed_and_kept_values_of_every_type(spark):
@@ -47,7 +47,7 @@ def test_typed_and_kept_values_of_every_type(spark):
     df = spark.range(60).selectExpr("id % 6 AS q", *(f"{s} AS `{n}`" for n, s in columns.items()))
     kept = [name for name in columns if name != "timestamp"]
     released = anon_sql.spark.mondrian(
-        df, k=5, region_rows=20, qids=["q", "timestamp"], keep=kept, format="typed"
+        df, k=5, region_rows=20, quasi=["q", "timestamp"], keep=kept, format="typed"
     )
     assert dict(released.dtypes)["timestamp"] == "struct<min:timestamp,max:timestamp>"
     wanted = sorted(map(repr, df.drop("q", "timestamp").collect()))
@@ -65,13 +65,13 @@ def test_typed_and_kept_values_of_every_type(spark):
 def test_other_types_and_values_are_one_error(spark, sql, rule):
     df = spark.range(20).selectExpr(f"{sql} AS q")
     with pytest.raises(AnonError, match=rule):
-        anon_sql.spark.mondrian(df, k=5, qids=["q"])
+        anon_sql.spark.mondrian(df, k=5, quasi=["q"])
 
 
 def test_steps_are_refused_at_once(spark):
     df = spark.range(20).selectExpr("cast(id AS int) AS q")
     with pytest.raises(AnonError, match="steps must be left out of a release in parts"):
-        anon_sql.spark.mondrian(df, k=5, qids=["q"], steps={"q": 5})
+        anon_sql.spark.mondrian(df, k=5, quasi=["q"], steps={"q": 5})
 
 
 def test_hostile_names(spark):
@@ -79,10 +79,10 @@ def test_hostile_names(spark):
         *(f"cast((id * 7919) % {at + 9} AS int) AS `{name.replace('`', '``')}`"
           for at, name in enumerate(HOSTILE))
     )  # fmt: skip
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=50, qids=HOSTILE[:6], keep=HOSTILE[6:])
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=50, quasi=HOSTILE[:6], keep=HOSTILE[6:])
     found = released.toArrow()
     assert (found.column_names, found.num_rows) == (HOSTILE, 200)
-    assert anon_sql.spark.k_anonymity(df, released, qids=HOSTILE[:6]) >= 5
+    assert anon_sql.spark.k_anonymity(df, released, quasi=HOSTILE[:6]) >= 5
 
 
 def test_roles_from_comments(spark):
@@ -105,7 +105,7 @@ def test_plans_have_no_values_and_release_once(spark):
         "id * 7919 AS q", "concat('word', id % 40) AS w", "id % 3 AS s"
     )
     released = anon_sql.spark.mondrian(
-        df, k=5, l=2, t=0.5, region_rows=50, qids=["q", "w"], sensitive="s"
+        df, k=5, l=2, t=0.5, region_rows=50, quasi=["q", "w"], sensitive="s"
     )
     released.collect()
     plan = released._jdf.queryExecution().toString()

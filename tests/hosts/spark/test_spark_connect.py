@@ -20,10 +20,10 @@ people = spark.sql(SELECT)
 released = anon_sql.spark.mondrian(people, k=5, l=2, region_rows=200, **ROLES)
 released.write.parquet({folder!r} + "/released")
 stored = spark.read.parquet({folder!r} + "/released")
-print(type(spark).__module__, anon_sql.spark.utility(people, stored, qids=ROLES["qids"]).collect())
+print(type(spark).__module__, anon_sql.spark.utility(people, stored, quasi=ROLES["quasi"]).collect())
 anon_sql.spark.register(spark)
 people.createOrReplaceTempView("people")
-asked = "k => 5, qids => array('age'), identifiers => 'person_id', keep => array('*')"
+asked = "k => 5, quasi => array('age'), identifiers => 'person_id', keep => array('*')"
 print(spark.sql(f"SELECT * FROM mondrian(TABLE(people), {{asked}})").count())
 spark.stop()
 """

@@ -8,7 +8,7 @@ from tests.hosts.spark.conftest import ROLES
 
 pytestmark = pytest.mark.slow
 
-QIDS = ROLES["qids"]
+QUASI = ROLES["quasi"]
 
 
 @pytest.mark.parametrize("options", [{"suppressed": "drop"}, {"format": "typed"}])
@@ -17,16 +17,16 @@ def test_measures_are_those_of_sql(con, people, options):
     made = "".join(f", {name} := '{value}'" for name, value in options.items())
     con.execute(
         "CREATE TABLE released AS FROM rayden('raw_rows', k := 7, sensitive := 'illness', "
-        f"qids := {QIDS}, identifiers := 'person_id', keep := 'score'{made})"
+        f"quasi := {QUASI}, identifiers := 'person_id', keep := 'score'{made})"
     )
     released = people.sparkSession.createDataFrame(con.sql("FROM released").to_arrow_table())
-    call = f"'raw_rows', 'released', qids := {QIDS}"
+    call = f"'raw_rows', 'released', quasi := {QUASI}"
     wanted = con.sql(f"FROM utility({call}, k := 7)").fetchall()[0]
-    found = anon_sql.spark.utility(people, released, k=7, qids=QIDS)
+    found = anon_sql.spark.utility(people, released, k=7, quasi=QUASI)
     assert tuple(found.collect()[0]) == pytest.approx(wanted, rel=1e-12)
     assert found.columns == con.sql(f"FROM utility({call}, k := 7)").columns
     with pytest.raises(AnonError, match="the raw table must come first"):
-        anon_sql.spark.gcp(released, people, qids=QIDS)
+        anon_sql.spark.gcp(released, people, quasi=QUASI)
 
 
 def test_typed_labels_of_types_without_null(spark):
@@ -34,22 +34,22 @@ def test_typed_labels_of_types_without_null(spark):
         "SELECT named_struct('min', 0L, 'max', 3L) AS id, array('a', 'b') AS city FROM range(4)"
     )
     raw = spark.sql("SELECT id, if(id < 2, 'a', 'b') AS city FROM range(4)")
-    assert anon_sql.spark.gcp(raw, released, qids=["id", "city"]) == 1
-    assert anon_sql.spark.k_anonymity(raw, released, qids=["id", "city"]) == 4
+    assert anon_sql.spark.gcp(raw, released, quasi=["id", "city"]) == 1
+    assert anon_sql.spark.k_anonymity(raw, released, quasi=["id", "city"]) == 4
 
 
 def test_methods_are_table_functions(con, spark, people):
     anon_sql.spark.register(spark)
     people.createOrReplaceTempView("people")
     call = (
-        "SELECT * FROM mondrian(TABLE(people), k => 5, qids => array('age', 'city', 'born'), "
+        "SELECT * FROM mondrian(TABLE(people), k => 5, quasi => array('age', 'city', 'born'), "
         "sensitive => 'illness', identifiers => 'person_id', keep => array('*'))"
     )
     con.register("raw_rows", people.toArrow())
     wanted = con.sql(
-        f"FROM mondrian('raw_rows', k := 5, sensitive := 'illness', qids := {QIDS}, "
+        f"FROM mondrian('raw_rows', k := 5, sensitive := 'illness', quasi := {QUASI}, "
         "identifiers := 'person_id', keep := 'score')"
     ).fetchall()
     assert sorted(map(repr, map(tuple, spark.sql(call).collect()))) == sorted(map(repr, wanted))
-    with pytest.raises(Exception, match="qids must name columns of the table"):
+    with pytest.raises(Exception, match="quasi must name columns of the table"):
         spark.sql(call.replace("'age'", "'agee'")).collect()

@@ -24,7 +24,7 @@ def audited(con, raw, released, k, **options):
     given = "".join(f", {name} := {value!r}" for name, value in options.items())
     found = con.sql(
         f"SELECT property, passed FROM audit('raw_rows', 'released_rows', {k}, "
-        f"qids := {ROLES['qids']}, sensitive := 'illness', identifiers := 'person_id'{given})"
+        f"quasi := {ROLES['quasi']}, sensitive := 'illness', identifiers := 'person_id'{given})"
     ).fetchall()
     assert found
     assert [name for name, passed in found if passed is False] == []
@@ -48,7 +48,7 @@ def test_labels_at_plain_k_do_not_depend_on_other_columns(people, monkeypatch, m
         "-score AS score",
     )  # fmt: skip
     wanted, found = (
-        rows(anon_sql.spark.rayden(each, k=5, region_rows=200, **ROLES).select(*ROLES["qids"]))
+        rows(anon_sql.spark.rayden(each, k=5, region_rows=200, **ROLES).select(*ROLES["quasi"]))
         for each in (people, other)
     )
     assert found == wanted
@@ -101,7 +101,7 @@ def test_few_rows_or_none(people):
 
 def test_nulls_alone(spark):
     df = spark.sql("SELECT cast(NULL AS int) AS age, cast(NULL AS string) AS city FROM range(50)")
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=30, qids=["age", "city"])
+    released = anon_sql.spark.mondrian(df, k=5, region_rows=30, quasi=["age", "city"])
     assert rows(released) == ["Row(age=None, city=None)"] * 50
 
 
@@ -153,18 +153,18 @@ def test_strata_are_whole_or_alone_in_a_region(con, people, monkeypatch):
     strata = ["city", "illness"]
     rare = "if(person_id % 97 < 3, 'rare', city) AS city"  # 21 rows
     given = people.selectExpr("person_id", "age", rare, "born", "illness", "score")
-    roles = {**ROLES, "qids": [*ROLES["qids"], "illness"], "sensitive": [], "strata": strata}
+    roles = {**ROLES, "quasi": [*ROLES["quasi"], "illness"], "sensitive": [], "strata": strata}
     released = anon_sql.spark.mondrian(given, k=4, region_rows=50, **roles)
     counted = [rows(each.groupBy(*strata).count()) for each in (given, released)]
     assert counted[0] == counted[1]
-    assert released.groupBy(*roles["qids"]).count().agg({"count": "min"}).collect()[0][0] >= 4
+    assert released.groupBy(*roles["quasi"]).count().agg({"count": "min"}).collect()[0][0] >= 4
     again = anon_sql.spark.mondrian(given.repartition(5), k=4, region_rows=50, **roles)
     assert rows(again) == rows(released)
 
 
 def test_a_stratum_that_cannot_be_a_class_is_refused_at_once(people):
     given = people.selectExpr("*", "if(person_id IN (7, 300), -0.5D, 0D) AS part")
-    roles = {**ROLES, "qids": [*ROLES["qids"], "part"], "strata": "part"}
+    roles = {**ROLES, "quasi": [*ROLES["quasi"], "part"], "strata": "part"}
     rule = "every stratum must satisfy k, l and t, got 1 that does not, the smallest of 2 rows"
     with pytest.raises(AnonError, match=rule):
         anon_sql.spark.mondrian(given, k=2, l=3, region_rows=200, **roles)
@@ -178,7 +178,7 @@ def test_no_more_is_left_out_than_may_be_of_the_whole(spark):
     )
     paths = rows.select("c").distinct().selectExpr("'c' AS attribute", "c AS value", "1 AS level",
                                                    "'*' AS label")  # fmt: skip
-    given = {"k": 60, "qids": ["c"], "keep": ["w"], "hierarchy": paths, "region_rows": 200}
+    given = {"k": 60, "quasi": ["c"], "keep": ["w"], "hierarchy": paths, "region_rows": 200}
     given |= {"suppressed": "drop"}
     fast = {"effort": "fast", **given}
     shown = anon_sql.spark.anonymize(rows, suppression_limit=0.12, **fast)

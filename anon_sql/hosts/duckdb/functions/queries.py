@@ -84,18 +84,18 @@ def compose(
             raise AnonError(
                 function,
                 "a query must name quasi-identifiers of the call",
-                f"{work.kept[column]}, which is declared and left out of " + Parameter("qids"),
-                "add it to " + Parameter("qids"),
+                f"{work.kept[column]}, which is declared and left out of " + Parameter("quasi"),
+                "add it to " + Parameter("quasi"),
             )
-    qids = None if scope["qids"] is None else as_names(scope["qids"])
+    given = None if scope["quasi"] is None else as_names(scope["quasi"])
     types = None if table is None else dict(zip(map(fold, table.names), table.types, strict=True))
-    return statement(work, function, form, quasi, raw, released, qids, hierarchy, types)
+    return statement(work, function, form, quasi, raw, released, given, hierarchy, types)
 
 
 def _quasi(scope: Mapping[str, Any]) -> set[str]:
     """Folded names. The check of the call compares them with the roles again when it runs."""
-    if scope["qids"] is not None:
-        return {fold(name) for name in as_names(scope["qids"])}
+    if scope["quasi"] is not None:
+        return {fold(name) for name in as_names(scope["quasi"])}
     try:
         return {fold(name) for name in declared(committed(scope), "quasi")}
     except AnonError:

@@ -1,1 +1,1 @@
-select * from rayden({{ ref('passing') }}, k := 5, qids := ['age', 'sex'], sensitive := 'occupation')
+select * from rayden({{ ref('passing') }}, k := 5, quasi := ['age', 'sex'], sensitive := 'occupation')
