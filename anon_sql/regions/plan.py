@@ -170,7 +170,7 @@ class _Planning:
     def spread(self, parts: Sequence[_Part]) -> tuple[Group, ...]:
         """Return the groups, those of too many rows in parts.
 
-        A hash makes parts of about equal size: the largest is some standard deviations above the
+        Dealing makes parts of about equal size: the largest is some standard deviations above the
         mean, each the root of the mean.
         """
         largest_mean = max(1.0, (sqrt(9 + self.most) - 3) ** 2)  # mean + 6 * sqrt(mean) = most

@@ -201,7 +201,7 @@ def _cut_points(
 
 @dataclass(frozen=True)
 class Group:
-    """Leaves whose rows are one region, or several regions of parts chosen by hash."""
+    """Leaves whose rows are one region, or several regions of parts."""
 
     leaves: tuple[int, ...]
     parts: int = 1
@@ -238,18 +238,18 @@ class Regions:
         return any(group.parts > 1 for group in self.groups)
 
     def numbers(
-        self, leaf: npt.NDArray[np.int32], hashes: Callable[[], npt.NDArray[np.uint64]]
+        self, leaf: npt.NDArray[np.int32], dealt: Callable[[], npt.NDArray[np.uint64]]
     ) -> npt.NDArray[np.int64]:
         """Return the region of each row, int64[n].
 
-        leaf: int32[n]. hashes: returns the hash of each row, which spreads rows over parts.
+        leaf: int32[n]. dealt: returns the number of each row that spreads it over parts.
         """
         first, parts = (np.zeros(self.tree.leaves, np.int64) for _ in range(2))
         for at, place in self.of_leaf.items():
             first[at], parts[at] = place
         region = first[leaf]
         if self.spread:
-            region += (hashes() % parts[leaf].astype(np.uint64)).astype(np.int64)
+            region += (dealt() % parts[leaf].astype(np.uint64)).astype(np.int64)
         return region
 
 

@@ -237,13 +237,29 @@ def value(name: str, sql_type: str, function: str) -> exp.Expression:
     return exp.cast(column(name), exp.DataType.Type.VARCHAR)
 
 
-def hashed_select(request: Request, dialect: str, source: str, name: str) -> str:
-    """Return the statement of every row with the hash that spreads it over parts, a column."""
-    hashed = exp.alias_(
-        spreading_hash(together(request), request.seed + 1, dialect), name, quoted=True
-    )
+def dealt_select(request: Request, dialect: str, source: str, name: str) -> str:
+    """Return the statement of every row with a number at least 0 that spreads it over parts.
+
+    name: of its column. Persons stay whole. Else rows that are equal in all quasi-identifiers have
+    numbers in turn, so that each part has as many of them whatever their other columns are; these
+    decide only who comes first.
+    """
+    seed = request.seed + 1
+    if request.entity is not None:
+        number = spreading_hash([request.entity], seed, dialect)
+    else:
+        turn = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[column(each) for each in request.quasi],
+            order=exp.Order(
+                expressions=[exp.Ordered(this=spreading_hash(request.kept, seed, dialect))]
+            ),
+        )
+        begin = modulo(spreading_hash([*request.quasi], seed, dialect), 2**62)  # no sum overflows
+        number = exp.Add(this=exp.Paren(this=begin), expression=turn)
     every = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))
-    return exp.select(every, hashed).from_(relation(source)).sql(dialect)
+    dealt = exp.alias_(number, name, quoted=True)
+    return exp.select(every, dealt).from_(relation(source)).sql(dialect)
 
 
 def count_select(
@@ -271,11 +287,3 @@ def count_select(
         groups.append(column(name))
     query = exp.select(*found).from_(relation(source)).group_by(*groups)
     return (query if most is None else query.limit(most)).sql(dialect)
-
-
-def together(request: Request) -> list[str]:
-    """Return the columns whose hash spreads rows over parts: persons stay whole.
-
-    Only rows that no quasi-identifier can cut are spread; others than these decide among them.
-    """
-    return [*request.quasi, *request.kept] if request.entity is None else [request.entity]

@@ -9,15 +9,20 @@ exchanged.
 
 import random
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import anon_sql
-from anon_sql import datasets
+from anon_sql import AnonWarning, datasets
 from anon_sql.hosts.duckdb.sql_files import sql_files
 from anon_sql.hosts.linked import given_of, schema_of
+from anon_sql.hosts.parts import release as parts
+from anon_sql.hosts.parts.spilling import RegionRows
 from anon_sql.linked import release
 from anon_sql.linked.options import Asked, Linking
+from anon_sql.pipeline.request import Relation, checked
 from anon_sql.regions import sql
 from tests.inserting import insert
 from tests.oracles import adds_rows
@@ -136,29 +141,104 @@ def check(con, call, wide):
     assert [labels(con, call, quasi, seed) == first for seed in (1, 2, 3)] == [True] * 3
 
 
+def in_parts(con, method, quasi, seed):
+    """Return the same of a release in parts."""
+    rest = others(len(quasi), seed)
+    rows = [(*q, *o) for q, o in zip(quasi, rest, strict=True)]
+    if seed:
+        random.Random(seed).shuffle(rows)
+    names = [*QUASI, *OTHERS]
+    con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
+    insert(con, "t", rows)
+    call = {"method": method, "k": 4, "region_rows": 100, "quasi": QUASI, "sensitive": "ill"}
+    with pytest.warns(AnonWarning, match="unique on the kept columns"):
+        found = anon_sql.release(con, "t", into="parts", keep=["income", "rid"], **call)
+    assert found.regions > 3
+    of_row = {rid: q for q, (_, _, rid) in zip(quasi, rest, strict=True)}
+    made = con.execute(f"SELECT rid, {', '.join(QUASI)} FROM parts").fetchall()
+    con.execute("DROP TABLE parts")
+    return Counter((of_row[rid], str(shown)) for rid, *shown in made)
+
+
 @pytest.mark.parametrize("method", ["rayden", "anonymize"])
-def test_nor_in_parts(con, method, tmp_path, monkeypatch):
+def test_nor_in_parts(con, method, monkeypatch):
     monkeypatch.setattr(sql, "one_in", lambda rows: 4)
     quasi = list(made(600, wide=True))
+    first = in_parts(con, method, quasi, seed=0)
+    assert in_parts(con, method, quasi, seed=1) == first
+    assert in_parts(con, method, quasi, seed=2) == first
 
-    def released(seed):
-        rest = others(len(quasi), seed)
-        rows = [(*q, *o) for q, o in zip(quasi, rest, strict=True)]
-        if seed:
-            random.Random(seed).shuffle(rows)
-        names = [*QUASI, *OTHERS]
-        con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
-        insert(con, "t", rows)
-        into = f"parts_{seed}"
-        call = {"method": method, "k": 4, "region_rows": 100, "quasi": QUASI, "sensitive": "ill"}
-        found = anon_sql.release(con, "t", into=into, keep=["income", "rid"], **call)
-        assert found.regions > 3
-        of_row = {rid: q for q, (_, _, rid) in zip(quasi, rest, strict=True)}
-        made = con.execute(f"SELECT rid, {', '.join(QUASI)} FROM {into}").fetchall()
-        con.execute(f"DROP TABLE {into}")
-        return Counter((of_row[rid], str(shown)) for rid, *shown in made)
 
-    assert released(0) == released(1) == released(2)
+HEAVY = (41, 171.0, "Bonn", True)  # most rows are equal, and no row of the sample is one of them
+MANY = [*made(700, wide=True), *[HEAVY] * 500]
+
+
+def by_all_columns(self, rows, parts):
+    """Return the part of each row by a hash of all of its columns."""
+    names = [*self.request.quasi, *self.request.kept]
+    return (self._hashes(rows, names) % np.uint64(parts)).astype(np.int64)
+
+
+@pytest.mark.parametrize("method", ["rayden", "mondrian"])
+def test_nor_in_parts_of_one_leaf(con, method, monkeypatch):
+    """A leaf that is too large for a region is divided, although no column can cut it."""
+    monkeypatch.setattr(sql, "one_in", lambda rows: 4)
+    budget = parts.budget
+    small = {"wanted": 100, "most": 200}
+    monkeypatch.setattr(parts, "budget", lambda *given: replace(budget(*given), **small))
+    first = in_parts(con, method, MANY, seed=0)
+    assert in_parts(con, method, MANY, seed=1) == first
+    monkeypatch.setattr(RegionRows, "_parts", by_all_columns)  # the control
+    assert in_parts(con, method, MANY, seed=0) != in_parts(con, method, MANY, seed=1)
+
+
+def read_by_spark(con, statement, seed):
+    """Return the rows of a statement that Spark runs too; statement: makes it of a dialect."""
+    rows = [(*q, *o) for q, o in zip(MANY, others(len(MANY), seed), strict=True)]
+    random.Random(seed).shuffle(rows)
+    names = [*QUASI, *OTHERS]
+    con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
+    insert(con, "t", rows)
+    return con.sql(statement("duckdb"))
+
+
+def of_spark():
+    given = {"k": 4, "quasi": QUASI, "sensitive": "ill", "keep": ["income", "rid"]}
+    return checked("rayden", Relation(TYPES), given)
+
+
+@pytest.mark.parametrize("many", [1, 4])
+def test_nor_does_the_sample_of_spark(con, many):
+    def statement(dialect):
+        return sql.sample_select(of_spark(), dialect, "t", many)
+
+    assert not [name for name in OTHERS if name in statement("spark")]
+    first, second = (read_by_spark(con, statement, seed).fetchall() for seed in (1, 2))
+    assert sorted(first, key=str) == sorted(second, key=str)
+    assert len(first) > 100
+
+
+@pytest.mark.parametrize(("how", "same"), [("dealt", True), ("by all columns", False)])
+def test_nor_do_the_parts_of_spark(con, how, same):
+    def statement(dialect):
+        if how == "dealt":
+            return sql.dealt_select(of_spark(), dialect, "t", "number")
+        number = sql.spreading_hash([*QUASI, *OTHERS], 43, dialect).sql(dialect)
+        return f"SELECT *, {number} AS number FROM t AS anon_rows"
+
+    def parts_of(seed):
+        found = (
+            read_by_spark(con, statement, seed)
+            .project(f"{', '.join(QUASI)}, number % 7")
+            .fetchall()
+        )
+        return Counter(found)
+
+    first = parts_of(1)
+    assert (parts_of(2) == first) == same
+    sizes = Counter(part for *_, part in first.elements())
+    assert len(sizes) == 7
+    assert min(sizes.values()) > 120
 
 
 def test_nor_of_linked_tables(con):

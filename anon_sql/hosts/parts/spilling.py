@@ -44,7 +44,6 @@ from anon_sql.regions.sql import (
     count_select,
     summary_select,
     table_domain,
-    together,
     value_count_select,
 )
 from anon_sql.regions.strata import table_strata
@@ -323,7 +322,7 @@ class RegionRows:
         """
         found = self.rows.rows(group.leaves)
         if group.parts > 1:
-            found = found.filter(pa.array(self._hashes(found) % np.uint64(group.parts) == part))
+            found = found.filter(pa.array(self._parts(found, group.parts) == part))
         names, coded = found.column_names, self._coded
         columns = {n: found.column(n) if n in coded else _plain(found.column(n)) for n in names}
         return pa.table(columns).combine_chunks()
@@ -365,27 +364,52 @@ class RegionRows:
     def _row_counts(self, regions: Regions) -> pa.Table:
         """Return the counts of rows as a statement would, but read only groups in several parts."""
         counts, found = self.rows.counts(), np.zeros(regions.count, np.int64)
-        spread = []
         for leaf, (first, parts) in regions.of_leaf.items():
-            if parts > 1:
-                spread.append(leaf)
-            else:
+            if parts == 1:
                 found[first] += counts[leaf]
-        if spread:
-            for _, region in self._numbered(regions, spread):
-                found += np.bincount(region, minlength=regions.count)
+        for _, region in self._spread(regions):
+            found += np.bincount(region, minlength=regions.count)
         return pa.table({"region": np.arange(regions.count), "rows": found, "persons": found})
 
-    def _numbered(
-        self, regions: Regions, leaves: Sequence[int] | None = None
-    ) -> Iterator[tuple[pa.Table, Numbers]]:
-        """Give the rows of some leaves, or of all, by run, and the region of each row."""
-        for table, leaf in self.rows.each_run(leaves):
-            yield table, regions.numbers(leaf, partial(self._hashes, table))
+    def _numbered(self, regions: Regions) -> Iterator[tuple[pa.Table, Numbers]]:
+        """Give all rows, and the region of each."""
+        place = regions.of_leaf
+        whole = [leaf for leaf, (_, parts) in sorted(place.items()) if parts == 1]
+        first_of = np.array([place[leaf][0] for leaf in range(regions.tree.leaves)])
+        for table, leaf in self.rows.each_run(whole) if whole else ():
+            yield table, first_of[leaf]
+        yield from self._spread(regions)
 
-    def _hashes(self, table: pa.Table) -> npt.NDArray[np.uint64]:
-        """Return uint64[n], the hash that spreads rows over the parts of a group."""
-        names = together(self.request)
+    def _spread(self, regions: Regions) -> Iterator[tuple[pa.Table, Numbers]]:
+        """Give the rows of each group in several parts, and the region of each row."""
+        first = 0
+        for group in regions.groups:
+            if group.parts > 1:
+                found = self.rows.rows(group.leaves)
+                yield found, first + self._parts(found, group.parts)
+            first += group.parts
+
+    def _parts(self, rows: pa.Table, parts: int) -> Numbers:
+        """Return the part of each row of a group, int64[n], so that persons stay whole.
+
+        Rows that are equal in all quasi-identifiers are dealt to the parts in turn. So each part
+        has as many of them whatever their other columns are, which decide only who comes first.
+        """
+        request = self.request
+        if request.entity is not None:
+            return (self._hashes(rows, [request.entity]) % np.uint64(parts)).astype(np.int64)
+        quasi = self._hashes(rows, [*request.quasi])
+        order = np.lexsort((self._hashes(rows, request.kept), quasi))
+        alike = quasi[order]
+        begins = np.flatnonzero(np.append(True, alike[1:] != alike[:-1])[: len(alike)])
+        turn = np.empty(len(order), np.uint64)
+        turn[order] = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+        return ((quasi % np.uint64(parts) + turn) % np.uint64(parts)).astype(np.int64)
+
+    def _hashes(self, table: pa.Table, names: Sequence[str]) -> npt.NDArray[np.uint64]:
+        """Return a hash of some columns of each row, uint64[n]."""
+        if not names:
+            return np.zeros(table.num_rows, np.uint64)
         columns = {name: _plain(table.column(name)).combine_chunks() for name in names}
         hashed = hash_of([str((self.request.seed + 1) % 2**31), *map(quote, names)])
         (found,) = evaluated(columns, sql_types(list(columns.values())), [hashed])

@@ -45,7 +45,7 @@ from anon_sql.regions.sql import (
     REGION,
     WEIGHT,
     count_select,
-    hashed_select,
+    dealt_select,
     k_alone,
     one_in,
     sample_select,
@@ -114,7 +114,7 @@ def _unwritable(function: str) -> AnonError:
     )
 
 
-HASH = "__anon_hash"  # the column that spreads rows over parts
+DEALT = "__anon_dealt"  # the column that spreads rows over parts
 ALIKE = "__anon_alike"  # the number of rows that are alike
 RUN_ROWS, RUN_BYTES = 500_000, 64 << 20  # rows that a task holds at a time, at most
 
@@ -138,12 +138,12 @@ class Router:
             columns = coded_if_few(run.rename_columns(self.names), few)
             with compiled_once(self.request.function, "routing"):
                 leaf = of_rows.of(columns)
-            region = self.regions.numbers(leaf, partial(_hashes, columns))
-            yield pa.table({n: values for n, values in columns.items() if n != HASH}), region
+            region = self.regions.numbers(leaf, partial(_dealt, columns))
+            yield pa.table({n: values for n, values in columns.items() if n != DEALT}), region
 
 
-def _hashes(columns: dict[str, pa.Array]) -> npt.NDArray[np.uint64]:
-    found: npt.NDArray[np.uint64] = integers(columns[HASH]).astype(np.uint64)
+def _dealt(columns: dict[str, pa.Array]) -> npt.NDArray[np.uint64]:
+    found: npt.NDArray[np.uint64] = integers(columns[DEALT]).astype(np.uint64)
     return found
 
 
@@ -246,8 +246,8 @@ class Rows:
         """Return columns, numbered because Spark passes no others whatever characters they have."""
         rows, read = self.df, list(names)
         if regions.spread:
-            rows = self._query(hashed_select(self.request, DIALECT, SOURCE, HASH))
-            read.append(HASH)
+            rows = self._query(dealt_select(self.request, DIALECT, SOURCE, DEALT))
+            read.append(DEALT)
         numbered = rows.select(*map(column_of, read)).toDF(*(f"c{at}" for at in range(len(read))))
         return numbered, Router(self.request, regions, tuple(read))
 

@@ -54,6 +54,28 @@ def test_labels_at_plain_k_do_not_depend_on_other_columns(people, monkeypatch, m
     assert found == wanted
 
 
+def test_rows_of_a_leaf_are_dealt_to_parts_whatever_their_other_columns_are(people, monkeypatch):
+    """A third of the rows are equal, and a region holds fewer; ``test_value_blind`` has a control."""
+    planned, plan = [], routing.plan
+
+    def noted(*given, **options):
+        planned.append(plan(*given, **options))
+        return planned[-1]
+
+    monkeypatch.setattr(routing, "plan", noted)
+    monkeypatch.setattr(routing, "one_in", lambda rows, different: 4)
+    equal = {"age": "42", "city": "'city 1'", "born": "date'2000-01-01'"}
+    columns = [f"if(person_id % 3 = 0, {each}, {name}) AS {name}" for name, each in equal.items()]
+    one = people.selectExpr("person_id", *columns, "illness", "score")
+    other = people.selectExpr("person_id", *columns, "score AS illness", "-person_id / 7 AS score")
+    wanted, found = (
+        rows(anon_sql.spark.mondrian(each, k=5, region_rows=60, **ROLES).select(*ROLES["quasi"]))
+        for each in (one, other)
+    )
+    assert planned[0].spread
+    assert found == wanted
+
+
 LEVELS = ("l", "t", "beta", "beta_kind", "max_share")
 
 
