@@ -98,7 +98,7 @@ def anonymize(
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None, series: Frame = None, key: Any = None,
-    steps: Mapping[str, float] | None = None, transparent: bool = False,
+    bin_width: Mapping[str, float] | None = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -108,7 +108,7 @@ def anonymize(
     distances from the class means, over standardized columns (microaggregation).
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
     seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -149,17 +149,17 @@ def basic_mondrian(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
+    transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -193,7 +193,7 @@ def canon(
     hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -202,7 +202,7 @@ def canon(
     classes are the leaves of a VP-tree.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -239,7 +239,7 @@ def datafly(
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
@@ -247,7 +247,7 @@ def datafly(
     suppressed.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, steps.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
         for a class, the rows of the smallest classes are suppressed too.
@@ -280,16 +280,16 @@ def dop(
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
+    transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
         for another reason.
@@ -331,16 +331,16 @@ def full_domain(
     suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, steps.
+    beta, beta_kind, delta, max_share, entity, format, strata, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
         are suppressed too. 'drop' never leaves out all rows.
@@ -376,17 +376,17 @@ def k_member(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
+    transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -421,7 +421,7 @@ def mondrian(
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -430,7 +430,7 @@ def mondrian(
     median, recursively.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -470,7 +470,7 @@ def mondrian_cof(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -479,7 +479,7 @@ def mondrian_cof(
     outliers are detected by COF and partitioned separately.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -523,17 +523,17 @@ def oka(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
+    transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -570,7 +570,7 @@ def rayden(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, series: Frame = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -579,7 +579,7 @@ def rayden(
     tree, from which outliers are detected by COF and partitioned separately.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -676,16 +676,16 @@ def top_down(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    series: Frame = None, key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
+    transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. At worst the time grows with the square of the number of classes.
 
     As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, steps.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -729,7 +729,7 @@ def compare(
     entity: str | None = None, beta: float | None = None, delta: float | None = None,
     weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The measures and the time of several methods on one table, side by side. The methods run one
@@ -772,9 +772,9 @@ def compare(
         as one value; None for none.
     drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
-    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
-        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
-        ends of steps; None for none.
+    bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
+        such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
+        show the ends of bins; None for none.
     Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
         suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as
         in utility); note (NULL, or the reason why there is no release and all measures are
@@ -800,9 +800,9 @@ def lattice(
     """The nodes of the generalization lattice that full_domain looks at: one row per combination
     of levels, with what it loses and whether it is legal.
 
-    All arguments but like and steps as in full_domain: the same call lists the nodes of the
+    All arguments but like and bin_width as in full_domain: the same call lists the nodes of the
     same release. Columns without a role are ignored. Losses are those of the values that rows
-    are grouped by, so that steps, which labels show, are not taken.
+    are grouped by, so that bin_width, which labels show, is not taken.
     Returns: levels (MAP of column to level, 0 for the values themselves), loss (GCP, 0…1, of
         the node with its suppressed rows), suppressed (rows), classes (that are not
         suppressed), legal, best (true for the node that full_domain releases). The levels are
@@ -819,7 +819,7 @@ def tradeoff(
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, threads: int | None = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release would lose, and what it would still disclose, for several k and l: choose k
@@ -864,9 +864,9 @@ def tradeoff(
         as one value; None for none.
     drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
-    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
-        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
-        ends of steps; None for none.
+    bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
+        such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
+        show the ends of bins; None for none.
     Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
         suppressed (rows), as in utility; query_error (mean of relative_error, as in
         workload_error); largest_share (of the most frequent sensitive value in the rows of a
@@ -899,9 +899,9 @@ def anonymize_stats(
     """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
     only.
 
-    All arguments but steps as in anonymize: the same call reports on the same release, unless a
-    time_limit ends a search. Losses are those of the values that rows are grouped by, so that
-    steps, which labels show, are not taken.
+    All arguments but bin_width as in anonymize: the same call reports on the same release,
+    unless a time_limit ends a search. Losses are those of the values that rows are grouped by,
+    so that bin_width, which labels show, is not taken.
     Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly
         (rows that cost their class more than a suppressed row loses, before any is suppressed),
         suppressed (rows that are * in every quasi-identifier, shown or left out),
@@ -973,7 +973,7 @@ def dop_stats(
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, key: Any = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, key: Any = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
@@ -994,8 +994,9 @@ def generalize(
     l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
     t: float = 1.0, entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, steps: Mapping[str, float] | None = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A release from your own column of classes, labelled and checked like every release.
 
@@ -1033,9 +1034,9 @@ def generalize(
         as one value; None for none.
     drop: columns to leave out that are not identifiers; None means the columns declared in
         comments.
-    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
-        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
-        ends of steps; None for none.
+    bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
+        such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
+        show the ends of bins; None for none.
     Returns: the columns of the source without the identifiers, the classes, cof and outlier;
         quasi-identifiers are generalized.
     Errors: a class of fewer than k rows, no such column of classes.
@@ -1085,7 +1086,7 @@ def mondrian_cof_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, key: Any = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, key: Any = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
@@ -1134,7 +1135,7 @@ def rayden_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, steps: Mapping[str, float] | None = None, key: Any = None,
+    drop: Columns = None, bin_width: Mapping[str, float] | None = None, key: Any = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
@@ -1618,8 +1619,8 @@ def audit(
     largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
     range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
     there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows
-    show a single value, which steps of a release function hide. 'added columns': columns that
-    the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
+    show a single value, which bin_width of a release function hides. 'added columns': columns
+    that the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
     'identifying columns': columns without a role in which nine values in ten differ. 'row
     numbers': columns of consecutive whole numbers, and columns without a role that ascend in
     the raw table. 'identifying combinations': share of rows that are unique on the kept columns
@@ -1954,8 +1955,8 @@ def attack_downcoding(
     (downcoding). The ends of a range that is not wider than its class are values of the class:
     a guess is one of the two ends. For a node of a hierarchy it is the child with the most
     released rows. Rows with * or NULL in a column do not count in it; neither do sets of text,
-    which hide no value of their class. steps={'age': 5} of a release function lowers what can
-    be guessed.
+    which hide no value of their class. bin_width={'age': 5} of a release function lowers what
+    can be guessed.
 
     raw: name of the raw table.
     released: name of its release, with labels or typed values.
@@ -2078,7 +2079,7 @@ def attack_minimality(
     delta: float | None = None, max_share: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
-    strata: Columns = None, weights: Weights = None, steps: Mapping[str, float] | None = None,
+    strata: Columns = None, weights: Weights = None, bin_width: Mapping[str, float] | None = None,
     key: Any = None, options: Any = None, runs: int | None = None, surer: float = 2.0,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
@@ -2133,9 +2134,9 @@ def attack_minimality(
         one class; None for none.
     weights: importance of each quasi-identifier in the loss, such as weights={'age': 2, 'city':
         0.5}; columns left out have weight 1; None for none.
-    steps: length of the steps to which quasi-identifiers are cut before rows are grouped, such
-        as steps={'age': 5}, in days for dates and in seconds for times; labels then show the
-        ends of steps; None for none.
+    bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
+        such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
+        show the ends of bins; None for none.
     key: secret key, as in anon_pseudonym: random choices depend on it and on the seed, and
         cannot be repeated without it; None for none.
     options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others

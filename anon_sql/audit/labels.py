@@ -50,7 +50,7 @@ _ENDS = (
     "1 end of a range is a value that only one raw row has.",
     "{} ends of ranges are values that only one raw row has.",
 )
-_OFTEN = 0.05  # of the rows: if more show a single value of a column, steps are advised
+_OFTEN = 0.05  # of the rows: if more show a single value of a column, bins are advised
 _WIDER = (
     "Every label ends at values of the raw table.",
     "1 label ends at no value of the raw table, or names one that it lacks.",
@@ -188,7 +188,7 @@ def unique_ends(compared: Compared) -> Property:
 
 
 def _advised(compared: Compared, row: Property) -> Property:
-    """The same with the columns whose values steps would hide."""
+    """The same with the columns whose values bins would hide."""
     often = []
     for name, column in compared.columns.items():
         if of_numbers(column):
@@ -197,7 +197,7 @@ def _advised(compared: Compared, row: Property) -> Property:
                 often.append(name)
     if not often:
         return row
-    said = f"{row.meaning.removesuffix('.')}; steps would hide values of {listed(often)}."
+    said = f"{row.meaning.removesuffix('.')}; bins would hide values of {listed(often)}."
     return replace(row, meaning=said)
 
 

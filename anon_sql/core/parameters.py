@@ -169,7 +169,7 @@ class Secret(Anything):
 
 @dataclass(frozen=True)
 class ColumnWeights(Anything):
-    """Numbers by name of a quasi-identifier, which ``read_weights`` or ``read_steps`` checks."""
+    """Numbers by name of a quasi-identifier, by ``read_weights`` or ``read_bin_widths``."""
 
 
 @dataclass(frozen=True)

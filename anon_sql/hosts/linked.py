@@ -21,7 +21,13 @@ from anon_sql.hosts.documents import plain_name
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import owner_of
 from anon_sql.hosts.duckdb.linked_audit import REFERENCE_ROWS, LinkedAudit
-from anon_sql.hosts.duckdb.linked_catalog import SCOPE, Catalog, read_schema, steps_of, weights_of
+from anon_sql.hosts.duckdb.linked_catalog import (
+    SCOPE,
+    Catalog,
+    bin_widths_of,
+    read_schema,
+    weights_of,
+)
 from anon_sql.hosts.duckdb.linked_rows import expressions, given_from
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
 from anon_sql.hosts.duckdb.register import register
@@ -110,7 +116,7 @@ def release_linked(
     keep: Sequence[str] | str | None = None,
     hierarchy: str | None = None,
     weights: Mapping[str, float] | None = None,
-    steps: Mapping[str, float] | None = None,
+    bin_width: Mapping[str, float] | None = None,
     format: str = "label",
     effort: str = "good",
     seed: int = 42,
@@ -129,7 +135,7 @@ def release_linked(
     catalog lacks, as 'visit.person_id -> person.person_id'. leave_out: linked tables that are not
     released. orphans: 'error' or 'drop'. quasi, sensitive, identifiers, keep: columns such as
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
-    ``anonymize``. weights, steps: by column, such as 'visit.ward'. format_files: of a folder,
+    ``anonymize``. weights, bin_width: by column, such as 'visit.ward'. format_files: of a folder,
     'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. drop: columns that
     are left out. key: as in ``anonymize``; new keys never come from it. judge: gets the manifest
     and the tables before anything is written; what it raises ends the call. Raises AnonError, and
@@ -167,17 +173,18 @@ def release_linked(
             paths_of(con, hierarchy),
             int(threads),
             zone,
-            steps_of(NAME, steps, schema, options.format),
+            bin_widths_of(NAME, bin_width, schema, options.format),
             _secret_of(con, key),
         )
         target.require_plain(schema)
         _require_types(schema)
         given = {
-            name: given_of(con, node, asked.steps_of(name)) for name, node in schema.nodes.items()
+            name: given_of(con, node, asked.bin_widths_of(name))
+            for name, node in schema.nodes.items()
         }
         made = _made(asked, schema, given)
         stopping.check(NAME)
-        said = {**stated, "hierarchy": hierarchy, "steps": steps and dict(steps)}
+        said = {**stated, "hierarchy": hierarchy, "bin_width": bin_width and dict(bin_width)}
         said["key"] = reference(key)
         manifest = described(schema, made, said)
         with target.staged(schema, made, options.format) as staged:
@@ -247,7 +254,17 @@ def _refuse(others: Mapping[str, Any]) -> None:
         if name in _REFUSED:
             rule = Parameter(name) + " does not apply to linked tables yet"
             raise AnonError(NAME, rule, Argument(name, ...), "leave it out; l bounds values")
-        known = ("k", "l", "surplus", "links", "leave_out", "weights", "steps", "format", "into")
+        known = (
+            "k",
+            "l",
+            "surplus",
+            "links",
+            "leave_out",
+            "weights",
+            "bin_width",
+            "format",
+            "into",
+        )
         raise AnonError(NAME, "there is no such parameter", name, did_you_mean(name, known))
 
 
@@ -278,9 +295,9 @@ def _require_types(schema: Schema) -> None:
             is_number(NAME, f"{node.name}.{name}", node.table.types[name])
 
 
-def given_of(con: duckdb.DuckDBPyConnection, node: Node, steps: Collection[str] = ()) -> Given:
-    """Return the rows of a table of the tree; steps: the columns whose values will be cut."""
-    parts = [f"{text} AS {quote(field)}" for field, text in expressions(node, steps).items()]
+def given_of(con: duckdb.DuckDBPyConnection, node: Node, bin_width: Collection[str] = ()) -> Given:
+    """Return the rows of a table of the tree; bin_width: the columns whose values will be cut."""
+    parts = [f"{text} AS {quote(field)}" for field, text in expressions(node, bin_width).items()]
     found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
     return given_from(node, {name: found.column(name) for name in found.column_names})
 

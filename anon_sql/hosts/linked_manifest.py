@@ -46,7 +46,7 @@ SHAPE: dict[str, Any] = {
         "seed": COUNT,
         "hierarchy": (str, None),
         "key": (str, None),
-        "steps": (Each((int, float)), None),
+        "bin_width": (Each((int, float)), None),
         **_CHOICES,
     },
     **dict.fromkeys(("persons", "classes", "smallest_class"), COUNT),

@@ -23,7 +23,7 @@ _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("database", "folder", "root", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("links", "leave_out"), list),
 }
-_RELEASE = ("k", *(each.name for each in fields(Linking)), "weights", "steps", "format_files")
+_RELEASE = ("k", *(each.name for each in fields(Linking)), "weights", "bin_width", "format_files")
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,9 @@ class Linking:
 class Asked:
     """A checked call.
 
-    weights: of quasi-identifiers by table and column; steps: likewise, of those whose values are
-    cut. paths: rows of the hierarchy, None for none. secret: what random choices depend on besides
-    the seed, None for none.
+    weights: of quasi-identifiers by table and column; bin_width: likewise, of those whose values
+    are cut. paths: rows of the hierarchy, None for none. secret: what random choices depend on
+    besides the seed, None for none.
     """
 
     function: str
@@ -62,12 +62,12 @@ class Asked:
     paths: pa.StructArray | None = None
     threads: int = 1
     time_zone: str = "UTC"
-    steps: Mapping[tuple[str, str], Decimal] = field(default_factory=dict)
+    bin_width: Mapping[tuple[str, str], Decimal] = field(default_factory=dict)
     secret: bytes | None = field(default=None, repr=False)
 
-    def steps_of(self, table: str) -> dict[str, Decimal]:
-        """Return the steps of the columns of a table, by name."""
-        return {column: step for (own, column), step in self.steps.items() if own == table}
+    def bin_widths_of(self, table: str) -> dict[str, Decimal]:
+        """Return the widths of bins of a table, by name."""
+        return {column: step for (own, column), step in self.bin_width.items() if own == table}
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Return arguments for a request of the pipeline."""

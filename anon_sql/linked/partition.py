@@ -36,15 +36,15 @@ _BIN, _OWN = "bin", "own"
 class Points:
     """The quasi-identifiers of a table, with the counts that its release adds, in source order.
 
-    columns: values by released name; types: SQL type by name; steps: of those whose values the
-    table has cut. seen: values by name, of those with steps the first of each. time: int64[n], the
+    columns: values by released name; types: SQL type by name; bin_width: of those whose values the
+    table has cut. seen: values by name, of those with bins the first of each. time: int64[n], the
     order of rows in time, or of equal values where there is no time. domain: of the columns. read:
     returns them as the core reads them. weights: float64[d], None for 1 each.
     """
 
     columns: Mapping[str, pa.Array]
     types: Mapping[str, str]
-    steps: Mapping[str, Decimal]
+    bin_width: Mapping[str, Decimal]
     seen: Mapping[str, pa.Array]
     time: Ints
     domain: Domain
@@ -80,7 +80,7 @@ def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node
     return Points(
         columns={**columns, **rows.given.raw},
         types=types,
-        steps=asked.steps_of(node.name),
+        bin_width=asked.bin_widths_of(node.name),
         seen=columns,
         time=_time(rows.count, found, node),
         domain=_domain(rows.count, found),

@@ -14,6 +14,7 @@ from anon_sql import kernels
 from anon_sql.core.arrow import valid
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
+from anon_sql.linked.bin_width import cut_rows
 from anon_sql.linked.bins import least_surplus
 from anon_sql.linked.diversity import merge_classes, place_diverse, require_values
 from anon_sql.linked.folds import require_folds
@@ -21,7 +22,6 @@ from anon_sql.linked.options import Asked
 from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
 from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, numbered, several, tie
 from anon_sql.linked.schema import Node, Schema
-from anon_sql.linked.steps import cut_rows
 from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
 from anon_sql.pipeline.compute import release as release_rows
@@ -262,7 +262,7 @@ def _labelled(
 
     The labels are returned as they are released, and as ``Shown`` has them.
     """
-    request = request_of(asked, points.types, points.steps)
+    request = request_of(asked, points.types, points.bin_width)
     if len(own) == 0:
         none = {
             name: pa.nulls(0, released_type(request, name, values.type))
@@ -299,9 +299,9 @@ def _each(distinct: pa.Array, label: Codes) -> pa.Array:
 
 
 def request_of(
-    asked: Asked, types: Mapping[str, str], steps: Mapping[str, Decimal] | None = None
+    asked: Asked, types: Mapping[str, str], bin_width: Mapping[str, Decimal] | None = None
 ) -> Request:
-    """Return the request by which columns of some types are labelled; steps: of those cut."""
+    """Return the request by which columns of some types are labelled; bin_width: of those cut."""
     try:
         return checked(
             "generalize",
@@ -310,7 +310,7 @@ def request_of(
                 quasi=list(types),
                 classes=CLASSES,
                 format=asked.options.format,
-                steps=steps,
+                bin_width=bin_width,
             ),
         )
     except AnonError as error:

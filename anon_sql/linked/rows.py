@@ -28,7 +28,7 @@ class Given:
     that are released unchanged. quasi, whole: uint64[n] each, the hash of the quasi-identifiers,
     and that of all columns but keys and links. marks: of each sensitive column, uint64[n] and
     whether it is not NULL. read: int32[n], the place of each row among those that the host has
-    read. raw: of each column whose values are cut to steps, the values as they were. Once rows are
+    read. raw: of each column whose values are cut to bins, the values as they were. Once rows are
     tied, quasi, whole and marks are empty, and values without keys and links that get new ones.
     """
 

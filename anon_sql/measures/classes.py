@@ -17,12 +17,12 @@ import pyarrow as pa
 from anon_sql import kernels
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
+from anon_sql.core.bin_width import Cut
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.writing import NULL_NODE, node_text, nodes_of
-from anon_sql.core.steps import Cut
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.measures.loss import node_height, node_loss, points, range_loss, set_height, set_loss
 from anon_sql.measures.utility import of_classes, of_heights, of_losses
@@ -52,7 +52,7 @@ class Span(NamedTuple):
 class Measured:
     """A table whose releases are measured.
 
-    types, lists: SQL types and values of its quasi-identifiers, by name. cuts: the steps of those
+    types, lists: SQL types and values of its quasi-identifiers, by name. cuts: the bins of those
     whose values are cut, which labels show.
     """
 

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.core.bin_width import BinWidth
 from anon_sql.core.common_parameters import (
     ColumnRoles,
     Hierarchies,
@@ -27,7 +28,6 @@ from anon_sql.core.common_parameters import (
 from anon_sql.core.forks import ForkLock
 from anon_sql.core.parameters import Columns, NoOptions, declare, param, parameters_of
 from anon_sql.core.running import Workers
-from anon_sql.core.steps import Steps
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import Words
 from anon_sql.privacy import MODELS
@@ -50,7 +50,7 @@ COMMON: tuple[type, ...] = (
     Hierarchies,
     Strata,
     Weights,
-    Steps,
+    BinWidth,
 )
 Options = TypeVar("Options")
 

@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql import kernels
+from anon_sql.core.bin_width import BinWidth
 from anon_sql.core.common_parameters import Strata, Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Number, Whole, param
 from anon_sql.core.running import Progress
-from anon_sql.core.steps import Steps
 from anon_sql.core.stopping import check
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
@@ -123,7 +123,7 @@ class Sdka:
     perturbative=True,
     quadratic=True,
     needs_all_rows="makes synthetic rows from all rows",
-    without=(Strata, Weights, Steps),
+    without=(Strata, Weights, BinWidth),
     defaults={"l": 2},
     notes={
         "k": "Synthetic rows do not count.",

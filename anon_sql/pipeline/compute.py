@@ -16,12 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
+from anon_sql.core.bin_width import require_ends
 from anon_sql.core.columns import unsigned
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.checking import printed_hashes, require_true
 from anon_sql.core.labels.reading import read_ranges
 from anon_sql.core.labels.writing import Classes, Labels, make_labels
-from anon_sql.core.steps import require_ends
 from anon_sql.core.table import Domain, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal

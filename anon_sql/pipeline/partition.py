@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
+from anon_sql.core.bin_width import Cut, cut, refuse_bins
 from anon_sql.core.columns import Numbers
 from anon_sql.core.common_parameters import relative
 from anon_sql.core.hierarchy.generated import binned
@@ -21,7 +22,6 @@ from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.one_value import FORMS
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers, announce
-from anon_sql.core.steps import Cut, cut, refuse_steps
 from anon_sql.core.table import Column, Domain, QuasiTable, read
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.methods.global_recoding import Earlier
@@ -168,7 +168,7 @@ class Prepared:
 
     source, request, paths: as they came. table: the quasi-identifiers in canonical order. call: the
     arguments of the method. trees: the rows of the hierarchy by column. domain: of the whole table,
-    None if these are all of its rows. cuts: the steps of the columns whose values are cut, of which
+    None if these are all of its rows. cuts: the bins of the columns whose values are cut, of which
     the table has the first values.
     """
 
@@ -248,30 +248,30 @@ def cut_columns(
     trees: Mapping[str, pa.StructArray],
     domain: Domain | None,
 ) -> dict[str, Cut]:
-    """Return the steps of the columns that ``steps`` names.
+    """Return the bins of the columns that ``bin_width`` names.
 
     trees, domain: as in ``Prepared``. Raises AnonError for columns with a hierarchy, for an earlier
     release, and for a part of a table, whose rows were divided by their own values.
     """
     function = request.function
-    if not request.steps:
+    if not request.bin_width:
         return {}
-    if named := [name for name in request.steps if name in trees]:
-        refuse_steps(function, "apply to columns without a hierarchy", listed(named))
+    if named := [name for name in request.bin_width if name in trees]:
+        refuse_bins(function, "apply to columns without a hierarchy", listed(named))
     if request.option("like") is not None:
-        refuse_steps(function, "be left out with " + Parameter("like"), "both")
+        refuse_bins(function, "be left out with " + Parameter("like"), "both")
     if domain is not None:
         refuse_in_parts(request)
     return {
         name: cut(function, name, request.quasi[name], source.quasi[name], step)
-        for name, step in request.steps.items()
+        for name, step in request.bin_width.items()
     }
 
 
 def refuse_in_parts(request: Request) -> None:
     """Raise AnonError for a release in parts of what needs the whole table in one statement."""
-    if request.steps:
-        refuse_steps(request.function, "be left out of a release in parts", "them")
+    if request.bin_width:
+        refuse_bins(request.function, "be left out of a release in parts", "them")
     if request.transparent:
         raise AnonError(
             request.function,

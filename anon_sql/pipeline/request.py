@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql.core.bin_width import read_bin_widths
 from anon_sql.core.columns import is_number
 from anon_sql.core.common_parameters import (
     Output,
@@ -31,7 +32,6 @@ from anon_sql.core.parameters import (
 )
 from anon_sql.core.pseudonyms import choices, resolved
 from anon_sql.core.roles import PARAMETER, Roles, assign, fold, including, named
-from anon_sql.core.steps import read_steps
 from anon_sql.errors import (
     COMMENTS,
     AnonError,
@@ -80,8 +80,8 @@ class Request:
     identifies persons. classes: the column of given class ids. options: the group of the
     function's own parameters. threads: number of threads. time_zone: of timestamps that the
     hierarchy writes without one. strata: the quasi-identifiers that are not generalized. weights:
-    of quasi-identifiers by name; those that are left out have 1. steps: of quasi-identifiers whose
-    values are cut. seed: of random choices; with a key, the one that ``choices`` derives. ties: a
+    of quasi-identifiers by name; those that are left out have 1. bin_width: of those whose values
+    are cut. seed: of random choices; with a key, the one that ``choices`` derives. ties: a
     key that decides between rows with equal quasi-identifiers, None without a key. transparent:
     whether classes must tell nothing of sensitive values. rest: SQL type
     of each column that only a ``*`` releases as it is, by name; the host looks at its values first
@@ -109,7 +109,7 @@ class Request:
     time_zone: str = "UTC"
     strata: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
-    steps: Mapping[str, Decimal] = field(default_factory=dict)
+    bin_width: Mapping[str, Decimal] = field(default_factory=dict)
     rest: Mapping[str, str] = field(default_factory=dict)
     method: Method | None = field(default=None, repr=False)
 
@@ -249,9 +249,9 @@ def checked(
         time_zone=relation.time_zone,
         strata=_strata(function, call_arguments.get("strata"), roles.quasi),
         weights=read_weights(function, call_arguments.get("weights"), roles.quasi),
-        steps=read_steps(
+        bin_width=read_bin_widths(
             function,
-            call_arguments.get("steps"),
+            call_arguments.get("bin_width"),
             {name: types[name] for name in roles.quasi},
             common["format"],
         ),

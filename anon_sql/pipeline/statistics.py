@@ -26,8 +26,8 @@ from anon_sql.pipeline.request import Request, Source
 
 for _name in ("rayden", "mondrian_cof", "dop", "sdka"):
     declare(f"{_name}_stats", of=_name, without=("series", Transparent))
-declare("anonymize_stats", of="anonymize", without=("series", Transparent, "steps"))
-declare("lattice", of="full_domain", without=("like", "steps", InSeries))
+declare("anonymize_stats", of="anonymize", without=("series", Transparent, "bin_width"))
+declare("lattice", of="full_domain", without=("like", "bin_width", InSeries))
 
 
 @dataclass(frozen=True)

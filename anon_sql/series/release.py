@@ -128,8 +128,8 @@ def _require_simple(request: Request) -> None:
         )
     if request.strata:
         wrong.append(("strata", "a cohort may hold persons of several strata"))
-    if request.steps:
-        wrong.append(("steps", "round the values of the table instead, for all states alike"))
+    if request.bin_width:
+        wrong.append(("bin_width", "round the values of the table instead, for all states alike"))
     if request.option("suppression_limit"):
         wrong.append(("suppression_limit", "a person who is left out once would be recognized"))
     if wrong:

@@ -1,7 +1,7 @@
 -- How many exact values an attacker who knows the method can guess from the labels (downcoding). The
 -- ends of a range that is not wider than its class are values of the class: a guess is one of the two
 -- ends. For a node of a hierarchy it is the child with the most released rows. Rows with * or NULL in a
--- column do not count in it; neither do sets of text, which hide no value of their class. steps := MAP
+-- column do not count in it; neither do sets of text, which hide no value of their class. bin_width := MAP
 -- {'age': 5} of a release function lowers what can be guessed.
 --
 -- raw: name of the raw table. released: name of its release, with labels or typed values.

@@ -10,7 +10,7 @@
 -- another in each world. Pass the parameters that the release was made with.
 --
 -- As in every release: k, l, quasi, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
---   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, steps.
+--   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, bin_width.
 -- raw: name of the raw table. released: name of its release, in any format.
 -- method: release method that made the release.
 -- seed: seed for random choices. It also draws the worlds.
@@ -44,7 +44,7 @@ CREATE OR REPLACE MACRO attack_minimality(
     identifiers := NULL, keep := NULL, drop := NULL, l_kind := 'distinct', c := 3, t := 1.0,
     beta := NULL, beta_kind := 'enhanced', delta := NULL, max_share := NULL, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL, strata := NULL,
-    weights := NULL, steps := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0,
+    weights := NULL, bin_width := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0,
     transparent := false, transparent_by := 'groups'
 ) AS TABLE
 WITH __anon_classed AS (
@@ -71,7 +71,7 @@ FROM
         system.main.struct_insert(system.main.struct_pack(
             method := method, l_kind := l_kind, c := c, beta_kind := beta_kind, format := format,
             suppressed := suppressed, seed := seed, strata := strata, weights := weights,
-            steps := steps, options := options, runs := runs, surer := surer,
+            bin_width := bin_width, options := options, runs := runs, surer := surer,
             transparent := transparent, transparent_by := transparent_by),
             l := l, key := __anon_choices_key('attack_minimality', key)),
         hierarchy, 'none');

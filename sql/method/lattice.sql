@@ -1,9 +1,9 @@
 -- The nodes of the generalization lattice that full_domain looks at: one row per combination of
 -- levels, with what it loses and whether it is legal.
 --
--- All arguments but like and steps as in full_domain: the same call lists the nodes of the same
+-- All arguments but like and bin_width as in full_domain: the same call lists the nodes of the same
 --   release. Columns without a role are ignored. Losses are those of the values that rows are grouped
---   by, so that steps, which labels show, are not taken.
+--   by, so that bin_width, which labels show, is not taken.
 -- Returns: levels (MAP of column to level, 0 for the values themselves), loss (GCP, 0…1, of the node
 --   with its suppressed rows), suppressed (rows), classes (that are not suppressed), legal, best
 --   (true for the node that full_domain releases). The levels are searched by halves, so that the

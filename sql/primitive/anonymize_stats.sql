@@ -1,8 +1,8 @@
 -- The rows that anonymize suppresses on a table, why, and what that saves; counts and losses only.
 --
--- All arguments but steps as in anonymize: the same call reports on the same release, unless a
---   time_limit ends a search. Losses are those of the values that rows are grouped by, so that steps,
---   which labels show, are not taken.
+-- All arguments but bin_width as in anonymize: the same call reports on the same release, unless a
+--   time_limit ends a search. Losses are those of the values that rows are grouped by, so that bin_width,
+--   which labels show, is not taken.
 -- Returns: one row: rows, allowed (rows that suppression_limit lets be suppressed), costly (rows
 --   that cost their class more than a suppressed row loses, before any is suppressed), suppressed
 --   (rows that are * in every quasi-identifier, shown or left out), suppression_rate (0…1),

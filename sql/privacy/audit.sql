@@ -30,7 +30,7 @@
 -- it with the rows.
 -- 'unique range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
 -- there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows show a
--- single value, which steps of a release function hide.
+-- single value, which bin_width of a release function hides.
 -- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if none
 -- is declared. 'identifying columns': columns without a role in which nine values in ten differ.
 -- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in the

@@ -2,7 +2,7 @@
 -- the leaves of a VP-tree.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, seed, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+--   format, seed, beta, delta, strata, weights, beta_kind, max_share, drop, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO canon(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, vantage := 'random', cut := 'median', tries := 8, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, steps := NULL, series := NULL, key := NULL, transparent := false,
+    drop := NULL, bin_width := NULL, series := NULL, key := NULL, transparent := false,
     transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
@@ -41,6 +41,6 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         vantage := vantage, cut := cut, tries := tries, strata := strata, weights := weights,
-        beta_kind := beta_kind, steps := steps, transparent := transparent,
+        beta_kind := beta_kind, bin_width := bin_width, transparent := transparent,
         transparent_by := transparent_by),
     hierarchy, entity, series, key);

@@ -2,7 +2,7 @@
 -- least.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, drop, steps.
+--   format, beta, delta, strata, weights, beta_kind, max_share, drop, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by noise := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for another
 --   reason.
@@ -36,7 +36,7 @@ CREATE OR REPLACE MACRO dop(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
     hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, steps := NULL, series := NULL,
+    beta_kind := 'enhanced', max_share := NULL, drop := NULL, bin_width := NULL, series := NULL,
     key := NULL, transparent := false, transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
@@ -47,6 +47,6 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         eps := eps, min_samples := min_samples, loss := loss, noise := noise, strata := strata,
-        weights := weights, beta_kind := beta_kind, steps := steps, transparent := transparent,
+        weights := weights, beta_kind := beta_kind, bin_width := bin_width, transparent := transparent,
         transparent_by := transparent_by),
     hierarchy, entity, series, key);

@@ -66,7 +66,7 @@ def test_what_reports_on_a_release_takes_its_parameters(name):
         set() if name.endswith("_stats") else {"partitioning", "columns", "format", "suppressed"}
     )
     if name == "compare":
-        lacks |= {"steps"}  # it measures classes without their labels
+        lacks |= {"bin_width"}  # it measures classes without their labels
     if name == "tradeoff":
         lacks |= {"l", "l_kind", "c"}
     secret = {"key", *parameters_of(Transparent)}  # which needs one

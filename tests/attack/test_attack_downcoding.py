@@ -257,7 +257,7 @@ def test_steps_lower_what_is_guessed(con):
     before = census(con)
     assert before["sure"] > 0
     assert before["gain"] > 0.03
-    found = [census(con, f", steps := MAP {{'age': {step}}}") for step in (5, 10)]
+    found = [census(con, f", bin_width := MAP {{'age': {step}}}") for step in (5, 10)]
     for row in found:
         assert (row["exact"], row["sure"]) == (0, 0)
         assert abs(row["gain"]) < 0.02
@@ -265,7 +265,7 @@ def test_steps_lower_what_is_guessed(con):
     assert known[1] < known[0] / 2
     assert known[2] < known[1]
     assert known[1] <= 0.22  # one of five years, and what the frequencies of ends add
-    assert census(con, ", steps := MAP {'age': 1}") == before
+    assert census(con, ", bin_width := MAP {'age': 1}") == before
 
 
 def test_what_the_page_says_of_the_census(adult):
@@ -273,7 +273,7 @@ def test_what_the_page_says_of_the_census(adult):
     adult.execute(f"CREATE TABLE raw AS SELECT {', '.join(QUASI)}, row_number() OVER () AS rid "
                   "FROM adult")  # fmt: skip
     found = []
-    for more in ("", ", steps := MAP {'age': 5}"):
+    for more in ("", ", bin_width := MAP {'age': 5}"):
         call = f"'raw', k := 5, quasi := {QUASI}, keep := ['rid']{more}"
         adult.execute(f"CREATE OR REPLACE TABLE label AS FROM anonymize({call})")
         row = attack(adult, quasi=QUASI)[0]

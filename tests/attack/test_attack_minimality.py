@@ -304,7 +304,7 @@ def test_every_option_of_a_release(con, monkeypatch):
         ("rayden", "l := 2, l_kind := 'entropy', seed := 7, drop := ['who', 'g']", ""),
         ("mondrian", "l := 2, hierarchy := 'tree', key := 'env:ANON_KEY', keep := ['*']", ""),
         ("full_domain", "l := 2, hierarchy := 'tree', keep := ['*']", ""),
-        ("mondrian", "beta := 3, steps := MAP {'a': 5}, identifiers := ['who', 'g']", ""),
+        ("mondrian", "beta := 3, bin_width := MAP {'a': 5}, identifiers := ['who', 'g']", ""),
         (
             "anonymize",
             "l := 2, suppression_limit := 0.2, suppressed := 'drop', keep := ['*']",

@@ -29,7 +29,7 @@ surplus = "unlink"
 seed = 7
 effort = "good"
 weights = {{ "visit.ward" = 2.0 }}
-steps = {{ "visit.visited" = 30 }}
+bin_width = {{ "visit.visited" = 30 }}
 
 [roles]
 confirmed = true
@@ -106,7 +106,7 @@ def test_the_rows_are_those_of_the_command_without_a_recipe(folder):
     again = run(
         *("release", folder / "hospital.duckdb", f"{folder}/again/", "--root", "person", *ROLES),
         *("--k", 6, "--l", 2, "--surplus", "unlink", "--seed", 7, "--effort", "good"),
-        *("--weights", "visit.ward=2", "--steps", "visit.visited=30"),
+        *("--weights", "visit.ward=2", "--bin-width", "visit.visited=30"),
         *("--hierarchy", folder / "trees"),
     )
     assert again.exit_code == 0, again.output

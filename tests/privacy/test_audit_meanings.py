@@ -75,7 +75,7 @@ def test_steps_are_advised_where_values_are_shown_as_they_are(con):
              "WHERE property = 'unique range ends'")  # fmt: skip
     ((meaning, passed),) = con.execute(query.format("shown")).fetchall()
     ends = "ends of ranges are values that only one raw row has"
-    assert meaning == f"25 {ends}; steps would hide values of p, q."
+    assert meaning == f"25 {ends}; bins would hide values of p, q."
     assert passed is None
     con.execute("UPDATE shown SET p = '[0, 19]', q = '[0, 3]'")
     assert con.execute(query.format("shown")).fetchall() == [(f"7 {ends}.", None)]

@@ -52,7 +52,7 @@ _TAKEN = (
     "keep",
     "drop",
     "weights",
-    "steps",
+    "bin_width",
     "format",
     "seed",
     "effort",

@@ -243,7 +243,7 @@ def pairs(function: str, option: str, values: Sequence[str]) -> dict[str, float]
         except ValueError:
             value = nan
         if not name or isnan(value) or name in found:
-            rule = f"--{option} must be a column, = and a number, each column once"
-            raise AnonError(function, rule, f"'{pair}'", f"write --{option} age=3,city=0.5")
+            rule = f"{flag(option)} must be a column, = and a number, each column once"
+            raise AnonError(function, rule, f"'{pair}'", f"write {flag(option)} age=3,city=0.5")
         found[name] = value
     return found or None

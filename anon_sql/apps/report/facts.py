@@ -173,12 +173,12 @@ def lattice_nodes(
     """Return nodes of the lattice as ``lattice`` does, the released one first, then by loss.
 
     request: parameters of the release; made: its manifest. None are returned without a manifest of
-    full_domain, and for a release with the bins of an earlier one, or with steps.
+    full_domain, and for a release with the bins of an earlier one, or with bins.
     """
     if made is None or made["method"] != METHOD:
         return []
     options = made["parameters"]["options"] or {}
-    if "like" in options or "steps" in options:
+    if "like" in options or "bin_width" in options:
         return []
     arguments = {name: request.get(name) for name in _PARAMETERS}
     arguments |= {name: options.get(name) for name in ("strata", "suppression_limit")}

@@ -7,9 +7,9 @@ from typing import Any
 
 import duckdb
 
+from anon_sql.core.bin_width import read_bin_widths
 from anon_sql.core.names import literal, pieces, quote, split
 from anon_sql.core.roles import PARAMETER, REST, ROLES, UNCHANGED, fold, overriding, tag
-from anon_sql.core.steps import read_steps
 from anon_sql.errors import AnonError, Parameter, Words, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
 from anon_sql.hosts.duckdb.relation import Scope, place_of
@@ -266,16 +266,18 @@ def weights_of(function: str, raw: Any, schema: Schema) -> dict[tuple[str, str],
     return found
 
 
-def steps_of(function: str, raw: Any, schema: Schema, form: str) -> dict[tuple[str, str], Decimal]:
-    """Return the step of each quasi-identifier, written 'visit.day', that a call names.
+def bin_widths_of(
+    function: str, raw: Any, schema: Schema, form: str
+) -> dict[tuple[str, str], Decimal]:
+    """Return the width of bins of each quasi-identifier, written 'visit.day', that a call names.
 
-    form: the format. Raises AnonError as ``read_steps`` does.
+    form: the format. Raises AnonError as ``read_bin_widths`` does.
     """
-    rule = Parameter("steps") + " must be numbers above 0 by columns like 'visit.day'"
+    rule = Parameter("bin_width") + " must be numbers above 0 by columns like 'visit.day'"
     found = {}
     for _, (table, column), value in _by_column(function, rule, raw, schema):
         types = {column: schema.nodes[table].table.types[column]}
-        found[table, column] = read_steps(function, {column: value}, types, form)[column]
+        found[table, column] = read_bin_widths(function, {column: value}, types, form)[column]
     return found
 
 

@@ -59,7 +59,7 @@ def plan_statement(asked: Asked, schema: Schema, call: str, hierarchy: str | Non
 
 def _read(asked: Asked, node: Node) -> str:
     """Return the query of all rows of a table as one list."""
-    read = expressions(node, asked.steps_of(node.name))
+    read = expressions(node, asked.bin_widths_of(node.name))
     fields = ", ".join(f"{field} := {text}" for field, text in read.items())
     packed = f"system.main.struct_pack({fields})"
     return f"SELECT system.main.list({packed}) FROM {node.table.relation} AS __anon_source"

@@ -31,15 +31,15 @@ def field_of(node: Node, column: str) -> str:
     return f"{_COLUMN}{read_columns(node).index(column)}"
 
 
-def expressions(node: Node, steps: Collection[str] = ()) -> dict[str, str]:
+def expressions(node: Node, bin_width: Collection[str] = ()) -> dict[str, str]:
     """Return what is read of each row, SQL by field.
 
-    steps: columns whose values will be cut, so that the hashes of the row are without them.
+    bin_width: columns whose values will be cut, so that the hashes of the row are without them.
     """
     types = node.table.types
     found = {field_of(node, name): quote(name) for name in read_columns(node)}
     found[_KEPT] = row_hash({quote(name): types[name] for name in node.kept})
-    quasi = [name for name in node.quasi if name not in steps]
+    quasi = [name for name in node.quasi if name not in bin_width]
     for field, names in ((_QUASI, quasi), (_WHOLE, [*quasi, *node.kept])):
         found[field] = row_hash({quote(name): types[name] for name in names})
     for at, name in enumerate(node.sensitive):

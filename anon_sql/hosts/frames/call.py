@@ -172,7 +172,7 @@ class _Room:
                 text = f"[{', '.join(literal(self.named(name, one)) for one in each)}]"
             elif name in _NAMED:
                 text = literal(self.named(name, each))
-            elif name in ("weights", "steps") and isinstance(each, Mapping):
+            elif name in ("weights", "bin_width") and isinstance(each, Mapping):
                 text = f"MAP(${name}_names, ${name}_values)"
                 parameters |= {f"{name}_names": list(each), f"{name}_values": list(each.values())}
             else:

@@ -71,7 +71,7 @@ def test_other_types_and_values_are_one_error(spark, sql, rule):
 def test_steps_are_refused_at_once(spark):
     df = spark.range(20).selectExpr("cast(id AS int) AS q")
     with pytest.raises(AnonError, match="steps must be left out of a release in parts"):
-        anon_sql.spark.mondrian(df, k=5, quasi=["q"], steps={"q": 5})
+        anon_sql.spark.mondrian(df, k=5, quasi=["q"], bin_width={"q": 5})
 
 
 def test_hostile_names(spark):

@@ -25,8 +25,8 @@ from anon_sql.hosts.duckdb.linked_catalog import (
     FOREIGN,
     Ask,
     Catalog,
+    bin_widths_of,
     read_schema,
-    steps_of,
     weights_of,
 )
 from anon_sql.hosts.duckdb.linked_plan import plan_statement
@@ -141,7 +141,7 @@ def released_by(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
 def _plan(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     """Return the statement, in which stands what the core needs to know."""
     relation_in(_PLAN, "root", scope["relation"])
-    given = {**call, **{name: _mapping(call[name]) for name in ("weights", "steps")}}
+    given = {**call, **{name: _mapping(call[name]) for name in ("weights", "bin_width")}}
     names = ("db", "relation", "database", "schema", "path")
     given["scope"] = {name: scope[name] for name in names}
     schema = _schema(given["scope"], given, partial(registry.asked, scope["db"]))
@@ -189,7 +189,7 @@ def _asked(
         paths,
         int(settings["threads"]),
         settings["time_zone"],
-        steps_of(_PLAN, call["steps"], schema, options.format),
+        bin_widths_of(_PLAN, call["bin_width"], schema, options.format),
         None if options.key is None else key_of(_PLAN, options.key),
     )
 

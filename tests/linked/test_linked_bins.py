@@ -1,4 +1,4 @@
-"""Steps of linked tables: labels show their ends, and nothing else follows from a value."""
+"""Bins of linked tables: labels show their ends, and nothing else follows from a value."""
 
 from datetime import date
 
@@ -49,7 +49,7 @@ def made(hospital_of):
     ids=str,
 )
 def test_labels_end_with_steps(made, settings):
-    found = anon_sql.release_linked(made, "person", into="safe", steps=STEPS, **settings)
+    found = anon_sql.release_linked(made, "person", into="safe", bin_width=STEPS, **settings)
     query = OFF_THE_GRID.format(**ENDS[settings.get("format", "label")])
     assert made.execute(query).fetchall() == [(0,), (0,)]
     folded = hospital(made)
@@ -60,12 +60,12 @@ def test_labels_end_with_steps(made, settings):
         {"k": settings.get("k", 5), "l": settings.get("l", 1)},
     ).fetchall()
     assert [row for row in checks if row[3] is False] == []
-    assert found.manifest["parameters"]["steps"] == STEPS
+    assert found.manifest["parameters"]["bin_width"] == STEPS
 
 
 def test_a_release_tells_steps_alone(made):
-    """Other values of the same steps give the same tables but for keys."""
-    anon_sql.release_linked(made, "person", into="safe", steps=STEPS)
+    """Other values of the same bins give the same tables but for keys."""
+    anon_sql.release_linked(made, "person", into="safe", bin_width=STEPS)
     first = made.execute(SHOWN).fetchall()
     for table, column, other in (
         ("person", "born", "born // 10 * 10 + hash(person_id) % 10"),
@@ -75,16 +75,18 @@ def test_a_release_tells_steps_alone(made):
         changed = made.execute(f"SELECT count(*) FROM {table} WHERE {column} <> {other}")
         assert changed.fetchone()[0] > 100
         made.execute(f"UPDATE {table} SET {column} = {other}")
-    anon_sql.release_linked(made, "person", into="safe", steps=STEPS, overwrite=True)
+    anon_sql.release_linked(made, "person", into="safe", bin_width=STEPS, overwrite=True)
     assert made.execute(SHOWN).fetchall() == first
 
 
 def test_a_plan_in_sql_and_the_command_line(made, tmp_path):
-    anon_sql.release_linked(made, "person", into="safe", steps={"visit.visited": 7, "born": 5.0})
+    anon_sql.release_linked(
+        made, "person", into="safe", bin_width={"visit.visited": 7, "born": 5.0}
+    )
     first = made.execute(SHOWN).fetchall()
     made.execute(
         "CREATE OR REPLACE TEMP TABLE plan AS FROM linked_plan('person', "
-        "steps := MAP {'visit.visited': 7, 'born': 5.0}, weights := MAP {'visit.ward': 1.0})"
+        "bin_width := MAP {'visit.visited': 7, 'born': 5.0}, weights := MAP {'visit.ward': 1.0})"
     )
     for name in datasets.HOSPITAL:
         made.execute(f"CREATE OR REPLACE TABLE safe.{name} AS FROM linked_table('{name}', 'plan')")
@@ -93,7 +95,7 @@ def test_a_plan_in_sql_and_the_command_line(made, tmp_path):
     file = tmp_path / "hospital.duckdb"
     with anon_sql.connect(str(file)) as other:
         datasets.hospital(other, 300)
-    run("release", str(file), f"{tmp_path}/out/", "--root", "person", "--steps",
+    run("release", str(file), f"{tmp_path}/out/", "--root", "person", "--bin-width",
         "visit.visited=7,born=5")  # fmt: skip
     for name in datasets.HOSPITAL:
         read = f"read_parquet('{tmp_path}/out/{name}.parquet')"
@@ -102,25 +104,25 @@ def test_a_plan_in_sql_and_the_command_line(made, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("steps", "said"),
+    ("bin_width", "said"),
     [
-        ("MAP {'visit.visitd': 7}", "steps must be numbers above 0 by columns like 'visit.day', "
+        ("MAP {'visit.visitd': 7}", "bin_width must be numbers above 0 by columns like 'visit.day', "
          "got visit.visitd; did you mean visit.visited?"),
-        ("MAP {'visit.days': 7}", "steps must be numbers above 0 by columns"),
-        ("MAP {'born': 0}", "steps must be finite numbers above 0, got 0 for born"),
-        ("MAP {'born': 2.5}", "steps of born must be multiples of 1"),
-        ("MAP {'visit.ward': 2}", "steps must be of numbers, dates or times, got ward"),
-        ("7", "steps must be numbers above 0 by columns"),
-        ("MAP {'born': 5}, format := 'mean'", "shows no ranges, which steps need"),
+        ("MAP {'visit.days': 7}", "bin_width must be numbers above 0 by columns"),
+        ("MAP {'born': 0}", "bin_width must be finite numbers above 0, got 0 for born"),
+        ("MAP {'born': 2.5}", "bin_width of born must be multiples of 1"),
+        ("MAP {'visit.ward': 2}", "bin_width must be of numbers, dates or times, got ward"),
+        ("7", "bin_width must be numbers above 0 by columns"),
+        ("MAP {'born': 5}, format := 'mean'", "shows none of the ranges that bins need"),
         ("MAP {'born': 5}, hierarchy := 'ages'",
-         "steps must apply to columns without a hierarchy, got born"),
+         "bin_width must apply to columns without a hierarchy, got born"),
     ],
 )  # fmt: skip
-def test_what_is_refused(made, steps, said):
+def test_what_is_refused(made, bin_width, said):
     made.execute(
         "CREATE OR REPLACE TABLE ages AS FROM numeric_hierarchy('person', 'born', widths := [10])"
     )
-    error = fails(made, f"FROM linked_plan('person', steps := {steps})")
+    error = fails(made, f"FROM linked_plan('person', bin_width := {bin_width})")
     made.execute("DROP TABLE ages")
     assert error.startswith("linked_plan: ")
     assert said in error

@@ -1,7 +1,7 @@
-"""Cut values to steps before rows are partitioned, so that a release tells steps and no values.
+"""Cut values to bins before rows are partitioned, so that a release tells bins and no values.
 
-Steps are half-open: they begin at multiples of their length. Those of dates and timestamps are
-counted from Monday, 3 January 2000, as ``time_bucket`` does. A label shows the ends of steps: of
+Bins are half-open, and begin at multiples of their width. Those of dates and timestamps are
+counted from Monday, 3 January 2000, as ``time_bucket`` does. A label shows the ends of bins: of
 whole numbers and dates the last one that lies in the step, of all others, which are not counted one
 by one, the beginning of the next step. Where a type ends within a step, so does the step.
 """
@@ -31,25 +31,25 @@ _ORIGIN = 10959  # days from 1970 to Monday, 3 January 2000
 _DAY = 86400
 _FIRST, _FIRST_NS = -9223372022400, -9223286400 * 10**9  # the first timestamps, in s and in ns
 _FLOATS = ("FLOAT", "DOUBLE")
-_FINE = {"FLOAT": 2.0**20, "DOUBLE": 2.0**50}  # steps from 0 to a value that are told apart
+_FINE = {"FLOAT": 2.0**20, "DOUBLE": 2.0**50}  # bins from 0 to a value that are told apart
 
 
 @dataclass(frozen=True)
-class Steps:
+class BinWidth:
     """How coarse values are before they are released."""
 
-    steps: Any = param(
+    bin_width: Any = param(
         None,
         ColumnWeights(),
-        "length of the steps to which quasi-identifiers are cut before rows are grouped, such as "
-        + Argument("steps", {"age": 5})
-        + ", in days for dates and in seconds for times; labels then show the ends of steps",
+        "width of the bins to which quasi-identifiers are cut before rows are grouped, such as "
+        + Argument("bin_width", {"age": 5})
+        + ", in days for dates and in seconds for times; labels then show the ends of bins",
         null="none",
     )
 
 
 class Cut(NamedTuple):
-    """The steps of n values, in the type of the column.
+    """The bins of n values, in the type of the column.
 
     low: the first value of each step; high: the last one, or the beginning of the next step.
     """
@@ -58,45 +58,48 @@ class Cut(NamedTuple):
     high: pa.Array
 
 
-def read_steps(
+def read_bin_widths(
     function: str, raw: object, quasi: Mapping[str, str], form: str
 ) -> dict[str, Decimal]:
-    """Return the step of each quasi-identifier that a call names.
+    """Return the width of bins of each quasi-identifier that a call names.
 
     raw: a mapping or pairs of names and numbers; None for none. quasi: SQL types by name. form: the
     format. Raises AnonError for anything else, for columns that are not shown as ranges, and for
-    steps that the type of the column does not have.
+    widths that the type of the column does not have.
     """
     found = {}
-    for name, value in pairs_of(function, "steps", {"age": 5}, raw, list(quasi)):
+    for name, value in pairs_of(function, "bin_width", {"age": 5}, raw, list(quasi)):
         number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not number or not isfinite(value) or value <= 0:
-            rule = Parameter("steps") + " must be finite numbers above 0"
+            rule = Parameter("bin_width") + " must be finite numbers above 0"
             raise AnonError(function, rule, f"{kind(value)} for {name}")
         if not is_number(function, name, quasi[name]):
-            rule = Parameter("steps") + " must be of numbers, dates or times"
+            rule = Parameter("bin_width") + " must be of numbers, dates or times"
             raise AnonError(function, rule, f"{name}, which is text", "use a hierarchy for it")
         step = Decimal(repr(value) if isinstance(value, float) else value)
         least = _unit(quasi[name])
         if least and Fraction(step) % least:
             unit = Decimal(least.numerator) / Decimal(least.denominator)
-            rule = Parameter("steps") + f" of {name} must be multiples of {unit:f}"
+            rule = Parameter("bin_width") + f" of {name} must be multiples of {unit:f}"
             raise AnonError(function, rule, kind(value))
         found[name] = step
     if found and form in FORMS:
         raise AnonError(
             function,
-            Argument("format", form) + " shows no ranges, which " + Parameter("steps") + " need",
+            Argument("format", form) + " shows none of the ranges that bins need",
             "both",
             "use " + Argument("format", "label"),
         )
     return found
 
 
-def refuse_steps(function: str, rule: str | Words, got: str) -> NoReturn:
-    """Raise AnonError where steps do not apply; rule: what they must."""
+def refuse_bins(function: str, rule: str | Words, got: str) -> NoReturn:
+    """Raise AnonError where bins do not apply; rule: what bin_width must."""
     raise AnonError(
-        function, Parameter("steps") + " must " + rule, got, "round the values of the table instead"
+        function,
+        Parameter("bin_width") + " must " + rule,
+        got,
+        "round the values of the table instead",
     )
 
 
@@ -118,7 +121,7 @@ def _precision(sql_type: str) -> tuple[int, int]:
 
 
 def cut(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Cut:
-    """Return the steps in which values lie; NULL stays NULL.
+    """Return the bins in which values lie; NULL stays NULL.
 
     Raises AnonError for NaN and infinity, and for a step that is too short for floating point.
     """
@@ -139,7 +142,7 @@ def cut(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal
     else:
         last = 1
     if length.denominator != 1:
-        rule = Parameter("steps") + f" of {name} must be multiples of the unit of its values"
+        rule = Parameter("bin_width") + f" of {name} must be multiples of the unit of its values"
         raise AnonError(function, rule, f"{step:f}")
     bounds = _bounds(sql_type, values.type)
     low, high = _spans(_units(sql_type, values), int(length), last, *bounds, origin)
@@ -236,7 +239,7 @@ def _like(keys: npt.NDArray[Any], values: pa.Array) -> pa.Array:
 
 
 def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Cut:
-    """Return the steps of floating point numbers, whose ends are the numbers nearest to them."""
+    """Return the bins of floating point numbers, whose ends are the numbers nearest to them."""
     single = approximate(sql_type, values).astype(values.type.to_pandas_dtype())
     numbers, present = single.astype(np.float64), valid(values)
     ratio = Fraction(step)
@@ -245,8 +248,10 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
         (float(ratio.numerator), float(ratio.denominator)) if whole else (float(step), 1.0)
     )
     if times == 0 or (np.abs(numbers[present]) / _FINE[sql_type] > times / parts).any():
-        rule = Parameter("steps") + f" of {name} must be long enough for {sql_type} to tell apart"
-        raise AnonError(function, rule, "a shorter one", "cast the column to DECIMAL")
+        rule = (
+            Parameter("bin_width") + f" of {name} must be wide enough for {sql_type} to tell apart"
+        )
+        raise AnonError(function, rule, "a narrower one", "cast the column to DECIMAL")
     most = np.finfo(single.dtype).max
 
     def at(place: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
@@ -261,19 +266,19 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
 
 
 def require_ends(function: str, name: str, sql_type: str, own: Cut, made: Ranges) -> None:
-    """Raise AnonError for labels whose ends are no ends of steps.
+    """Raise AnonError for labels whose ends are no ends of bins.
 
-    own: the steps of the values; made: the labels, as they are read.
+    own: the bins of the values; made: the labels, as they are read.
     """
     shown = ~made.star & ~made.empty
     wrong = np.zeros(len(shown), np.bool_)
     for ends, known in ((made.low, own.low), (made.high, own.high)):
-        found, steps = comparable(sql_type, [ends, known])
-        wrong |= shown & ~np.isin(found, steps[valid(known)])
+        found, bins = comparable(sql_type, [ends, known])
+        wrong |= shown & ~np.isin(found, bins[valid(known)])
     if count := int(wrong.sum()):
         raise AnonError(
             function,
-            "labels must show the ends of " + Parameter("steps"),
+            "labels must show the ends of bins",
             f"{count} of {name} that {'does' if count == 1 else 'do'} not",
             "nothing was released; please report this",
         )

@@ -1,4 +1,4 @@
-"""Steps: values are cut before rows are grouped, labels show the ends of steps, k and truth hold."""
+"""Bins: values are cut before rows are grouped, labels show the ends of bins, k and truth hold."""
 
 import json
 from datetime import date, datetime, time, timedelta
@@ -20,29 +20,31 @@ CALL = (
     "quasi := ['age', 'city', 'born', 'sex'], sensitive := 'illness', keep := ['*'], "
     "identifiers := ['person_id']"
 )
-STEPS = "steps := MAP {'age': 5, 'born': 7}"
+STEPS = "bin_width := MAP {'age': 5, 'born': 7}"
 MONDAY = date(2000, 1, 3)
 
 
 def test_by_hand(con):
-    """Ages of two steps, of negative numbers and of NULL; classes of two."""
+    """Ages of two bins, of negative numbers and of NULL; classes of two."""
     con.execute(
         "CREATE TABLE t AS SELECT unnest([21, 24, 37, 39, -3, -5, NULL, NULL]) AS age, 0 AS kept"
     )
-    call = "FROM mondrian('t', k := 2, quasi := ['age'], keep := ['kept'], steps := MAP {'age': 5}"
+    call = (
+        "FROM mondrian('t', k := 2, quasi := ['age'], keep := ['kept'], bin_width := MAP {'age': 5}"
+    )
     labels = con.execute(f"SELECT age, count(*) {call}) GROUP BY ALL ORDER BY ALL").fetchall()
     assert labels == [("[-5, -1]", 2), ("[20, 24]", 2), ("[35, 39]", 2), (None, 2)]
     labels = con.execute(f"SELECT DISTINCT age {call}, format := 'typed') ORDER BY ALL").fetchall()
     ends = [(-5, -1), (20, 24), (35, 39), (None, None)]
     assert labels == [({"min": low, "max": high},) for low, high in ends]
-    plain = call.split(", steps", maxsplit=1)[0] + ")"
+    plain = call.split(", bin_width", maxsplit=1)[0] + ")"
     ones = call.replace("5}", "1}") + ")"
     assert con.execute(ones).fetchall() == con.execute(plain).fetchall()
 
 
 def test_a_class_of_several_steps(con):
     con.execute("CREATE TABLE t AS SELECT unnest([2, 14, 23, 23, 30, 31]) AS n")
-    call = "FROM mondrian('t', k := 6, quasi := ['n'], steps := MAP {'N': 10})"
+    call = "FROM mondrian('t', k := 6, quasi := ['n'], bin_width := MAP {'N': 10})"
     assert con.execute(call).fetchall() == [("[0, 39]",)] * 6
 
 
@@ -77,7 +79,7 @@ def test_labels_are_true_and_end_with_steps(people, method, form):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_tells_steps_alone(people, method):
-    """Other values of the same steps, in another order, give the same release."""
+    """Other values of the same bins, in another order, give the same release."""
     people.execute("""
         CREATE TABLE moved AS SELECT * REPLACE (
             (age // 5 * 5 + (age * 7 + 3) % 5)::INTEGER AS age,
@@ -92,7 +94,7 @@ def test_a_release_tells_steps_alone(people, method):
     assert found[0] == found[1]
 
 
-def steps_of(value, step, kind):
+def bin_widths_of(value, step, kind):
     """The ends of the step of a value, in exact arithmetic."""
     if isinstance(value, datetime):
         start = datetime(2000, 1, 3, tzinfo=value.tzinfo)
@@ -141,7 +143,7 @@ def test_every_type(con, kind, made, step):
         f"CREATE TABLE t AS SELECT CASE WHEN i % 10 > 0 THEN ({made})::{kind} END AS x, i "
         "FROM (SELECT i, hash(i * 31) AS h FROM range(200) r(i))"
     )
-    call = f"'t', k := 4, quasi := ['x'], keep := ['i'], steps := MAP {{'x': {step}}}"
+    call = f"'t', k := 4, quasi := ['x'], keep := ['i'], bin_width := MAP {{'x': {step}}}"
     con.execute(f"CREATE TABLE r AS FROM mondrian({call})")
     con.execute(f"CREATE TABLE typed AS FROM mondrian({call}, format := 'typed')")
     smallest = con.execute("SELECT min(n) FROM (SELECT count(*) AS n FROM r GROUP BY x)")
@@ -151,15 +153,15 @@ def test_every_type(con, kind, made, step):
         "FROM t JOIN r USING (i) JOIN typed USING (i)"
     ).fetchall()
     exact = con.execute("SELECT typeof(x) FROM t LIMIT 1").fetchone()[0]
-    starts = {steps_of(row[0], Fraction(step), exact)[0] for row in rows if row[0] is not None}
-    stops = {steps_of(row[0], Fraction(step), exact)[1] for row in rows if row[0] is not None}
+    starts = {bin_widths_of(row[0], Fraction(step), exact)[0] for row in rows if row[0] is not None}
+    stops = {bin_widths_of(row[0], Fraction(step), exact)[1] for row in rows if row[0] is not None}
     narrow = 0
     for value, low, high, least, most, label in rows:
         assert (low, high) == (least, most)
         if value is None or low is None:
             assert label in (None, "*")
             continue
-        own = steps_of(value, Fraction(step), exact)
+        own = bin_widths_of(value, Fraction(step), exact)
         assert low <= own[0] <= value <= own[1] <= high
         assert low in starts
         assert high in stops
@@ -204,7 +206,7 @@ def test_every_type(con, kind, made, step):
 def test_next_to_the_bounds_of_a_type(con, kind, values, labels):
     listed = ", ".join(f"(({value.strip()})::{kind})" for value in values.split(","))
     con.execute(f"CREATE TABLE t AS SELECT * FROM (VALUES {listed}) AS v (x)")
-    call = "'t', k := 2, quasi := ['x'], steps := MAP {'x': 5}"
+    call = "'t', k := 2, quasi := ['x'], bin_width := MAP {'x': 5}"
     found = con.execute(f"SELECT DISTINCT x FROM mondrian({call})").fetchall()
     assert sorted(label for (label,) in found) == sorted(labels)
     typed = con.execute(
@@ -218,7 +220,7 @@ def test_decimal_multiples_are_printed_short(con):
     con.execute(
         "CREATE TABLE t AS SELECT x::DOUBLE AS x FROM (SELECT i / 100 AS x FROM range(200) r(i))"
     )
-    call = "FROM mondrian('t', k := 10, quasi := ['x'], steps := MAP {'x': 0.1})"
+    call = "FROM mondrian('t', k := 10, quasi := ['x'], bin_width := MAP {'x': 0.1})"
     found = con.execute(f"SELECT DISTINCT x {call} ORDER BY anon_min(x)::DOUBLE").fetchall()
     assert found == [(f"[{i / 10}, {(i + 1) / 10}]",) for i in range(20)]
 
@@ -235,8 +237,8 @@ def test_floats_lie_in_their_steps(con, step, kind):
     con.register("t", t)
     rows = con.execute(
         "SELECT t.x, r.x.min, r.x.max FROM t JOIN mondrian('t', k := 1, quasi := ['x'], "
-        "keep := ['i'], steps := $steps, format := 'typed') AS r USING (i)",
-        {"steps": {"x": step}},
+        "keep := ['i'], bin_width := $bin_width, format := 'typed') AS r USING (i)",
+        {"bin_width": {"x": step}},
     ).fetchall()
     assert len(rows) == len(x)
     for value, low, high in rows:
@@ -247,22 +249,22 @@ def test_floats_lie_in_their_steps(con, step, kind):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("MAP {'agee': 2}", "steps must name quasi-identifiers, got 'agee'; did you mean age?"),
-        ("MAP {'illness': 2}", "steps must name quasi-identifiers, got 'illness'"),
-        ("MAP {'age': 2, 'AGE': 1}", "steps must name each column once, got 'AGE' twice"),
-        ("MAP {'city': 2}", "steps must be of numbers, dates or times, got city, which is text"),
-        ("MAP {'age': 0}", "steps must be finite numbers above 0, got 0 for age"),
-        ("MAP {'age': -1}", "steps must be finite numbers above 0, got -1 for age"),
-        ("MAP {'age': NULL}", "steps must be finite numbers above 0, got NULL for age"),
-        ("MAP {'age': 'inf'::DOUBLE}", "steps must be finite numbers above 0, got inf for age"),
-        ("MAP {'age': '2'}", "steps must be finite numbers above 0, got a VARCHAR for age"),
-        ("MAP {'age': true}", "steps must be finite numbers above 0, got a BOOLEAN for age"),
-        ("MAP {'age': 2.5}", "steps of age must be multiples of 1, got 2.5"),
-        ("MAP {'born': 0.5}", "steps of born must be multiples of 1, got 0.5"),
-        ("5", "steps must be a MAP from column names to numbers, got 5"),
-        ("MAP {'age': 5}, format := 'mean'", "format := 'mean' shows no ranges, which steps need"),
+        ("MAP {'agee': 2}", "bin_width must name quasi-identifiers, got 'agee'; did you mean age?"),
+        ("MAP {'illness': 2}", "bin_width must name quasi-identifiers, got 'illness'"),
+        ("MAP {'age': 2, 'AGE': 1}", "bin_width must name each column once, got 'AGE' twice"),
+        ("MAP {'city': 2}", "bin_width must be of numbers, dates or times, got city, which is text"),
+        ("MAP {'age': 0}", "bin_width must be finite numbers above 0, got 0 for age"),
+        ("MAP {'age': -1}", "bin_width must be finite numbers above 0, got -1 for age"),
+        ("MAP {'age': NULL}", "bin_width must be finite numbers above 0, got NULL for age"),
+        ("MAP {'age': 'inf'::DOUBLE}", "bin_width must be finite numbers above 0, got inf for age"),
+        ("MAP {'age': '2'}", "bin_width must be finite numbers above 0, got a VARCHAR for age"),
+        ("MAP {'age': true}", "bin_width must be finite numbers above 0, got a BOOLEAN for age"),
+        ("MAP {'age': 2.5}", "bin_width of age must be multiples of 1, got 2.5"),
+        ("MAP {'born': 0.5}", "bin_width of born must be multiples of 1, got 0.5"),
+        ("5", "bin_width must be a MAP from column names to numbers, got 5"),
+        ("MAP {'age': 5}, format := 'mean'", "format := 'mean' shows none of the ranges that bins need"),
         ("MAP {'age': 5}, hierarchy := 'h'",
-         "steps must apply to columns without a hierarchy, got age"),
+         "bin_width must apply to columns without a hierarchy, got age"),
     ],
 )  # fmt: skip
 def test_what_is_refused(people, given, said):
@@ -270,7 +272,7 @@ def test_what_is_refused(people, given, said):
         "CREATE TABLE h AS SELECT 'age' AS attribute, age::VARCHAR AS value, 1 AS level, "
         "'*' AS label FROM people GROUP BY age"
     )
-    assert said in fails(people, f"FROM mondrian('people', {CALL}, steps := {given})")
+    assert said in fails(people, f"FROM mondrian('people', {CALL}, bin_width := {given})")
 
 
 def test_units_of_other_types(con):
@@ -278,27 +280,29 @@ def test_units_of_other_types(con):
         "CREATE TABLE t AS SELECT (i / 100)::DECIMAL(9,2) AS d, (i * 1e15)::DOUBLE AS f, "
         "TIMESTAMP '2020-01-01' + to_seconds(i) AS s FROM range(50) r(i)"
     )
-    call = "FROM mondrian('t', quasi := ['d', 'f', 's'], steps := MAP {{'{}': {}}})"
-    assert "steps of d must be multiples of 0.01, got 0.125" in fails(con, call.format("d", 0.125))
-    assert "steps of s must be multiples of 0.000001" in fails(con, call.format("s", 1e-7))
-    assert "steps of f must be long enough for DOUBLE to tell apart" in fails(
+    call = "FROM mondrian('t', quasi := ['d', 'f', 's'], bin_width := MAP {{'{}': {}}})"
+    assert "bin_width of d must be multiples of 0.01, got 0.125" in fails(
+        con, call.format("d", 0.125)
+    )
+    assert "bin_width of s must be multiples of 0.000001" in fails(con, call.format("s", 1e-7))
+    assert "bin_width of f must be wide enough for DOUBLE to tell apart" in fails(
         con, call.format("f", "0.001")
     )
 
 
-@pytest.mark.parametrize("steps", [STEPS, "steps := MAP {'age': 7, 'born': 400}"])
-def test_compare_measures_the_labels_of_steps(people, steps):
+@pytest.mark.parametrize("bin_width", [STEPS, "bin_width := MAP {'age': 7, 'born': 400}"])
+def test_compare_measures_the_labels_of_bins(people, bin_width):
     call = CALL.replace("'age', ", "'age', 'weight', ")
     people.execute("ALTER TABLE people ADD COLUMN weight DOUBLE")
     people.execute("UPDATE people SET weight = 40 + hash(person_id) % 1000 / 13")
-    steps = steps.replace("}", ", 'weight': 2.5}")
+    bin_width = bin_width.replace("}", ", 'weight': 2.5}")
     for method in ("anonymize", "mondrian", "full_domain", "top_down"):
         found = people.execute(
             "SELECT suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss "
-            f"FROM compare('people', methods := ['{method}'], ks := [6], {call}, {steps})"
+            f"FROM compare('people', methods := ['{method}'], ks := [6], {call}, {bin_width})"
         ).fetchall()
         people.execute(
-            f"CREATE OR REPLACE TABLE safe AS FROM {method}('people', k := 6, {call}, {steps})"
+            f"CREATE OR REPLACE TABLE safe AS FROM {method}('people', k := 6, {call}, {bin_width})"
         )
         by_labels = people.execute(
             "SELECT suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss "
@@ -310,32 +314,34 @@ def test_compare_measures_the_labels_of_steps(people, steps):
 
 def test_functions_without_steps(people):
     for call in ("sdka('people', ", "lattice('people', ", "anonymize_stats('people', "):
-        said = fails(people, f"FROM {call}quasi := ['age'], steps := MAP {{'age': 5}})")
+        said = fails(people, f"FROM {call}quasi := ['age'], bin_width := MAP {{'age': 5}})")
         assert "does not support the supplied arguments" in said
 
 
 def test_an_earlier_release(people):
     people.execute(f"CREATE TABLE r AS FROM full_domain('people', k := 6, {CALL})")
     said = fails(people, f"FROM full_domain('people', k := 6, {CALL}, {STEPS}, \"like\" := 'r')")
-    assert "steps must be left out with like" in said
+    assert "bin_width must be left out with like" in said
 
 
 def test_in_parts(people):
-    call = {"k": 6, "quasi": ["age", "city", "born", "sex"], "keep": ["*"], "steps": {"age": 5}}
-    with pytest.raises(anon_sql.AnonError, match="steps must be left out of a release in parts"):
+    call = {"k": 6, "quasi": ["age", "city", "born", "sex"], "keep": ["*"], "bin_width": {"age": 5}}
+    with pytest.raises(
+        anon_sql.AnonError, match="bin_width must be left out of a release in parts"
+    ):
         anon_sql.release(people, "people", into="r", method="mondrian", regions=2, **call)
     assert people.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == []
 
 
 def test_given_classes_and_strata(people):
     people.execute("CREATE TABLE c AS SELECT *, age // 20 AS class_id FROM people WHERE age >= 0")
-    call = "keep := ['person_id', '*'], quasi := ['age'], steps := MAP {'age': 20}"
+    call = "keep := ['person_id', '*'], quasi := ['age'], bin_width := MAP {'age': 20}"
     found = people.execute(f"SELECT DISTINCT age, class_id FROM generalize('c', k := 1, {call})"
                            .replace("DISTINCT age, class_id", "DISTINCT age")).fetchall()  # fmt: skip
     ages = people.execute("SELECT DISTINCT age // 20 * 20 FROM people WHERE age >= 0").fetchall()
     assert sorted(found) == sorted((f"[{low}, {low + 19}]",) for (low,) in ages)
     call = "k := 1, quasi := ['age', 'city'], keep := ['person_id', '*'], strata := ['age']"
-    query = f"SELECT DISTINCT age FROM mondrian('c', {call}, steps := MAP {{'age': 20}})"
+    query = f"SELECT DISTINCT age FROM mondrian('c', {call}, bin_width := MAP {{'age': 20}})"
     assert sorted(people.execute(query).fetchall()) == sorted(found)
 
 
@@ -349,25 +355,25 @@ def test_a_label_that_shows_a_value_is_not_released(people, monkeypatch):
 
     monkeypatch.setattr(compute, "make_labels", wider)
     said = fails(people, f"FROM mondrian('people', k := 6, {CALL}, {STEPS})")
-    assert "labels must show the ends of steps, got" in said
+    assert "labels must show the ends of bins, got" in said
     assert "nothing was released" in said
 
 
 def test_frames_and_the_command_line(people, tmp_path):
     people.execute(f"COPY (SELECT age, city FROM people) TO '{tmp_path}/people.csv'")
     call = ["release", f"{tmp_path}/people.csv", f"{tmp_path}/r.csv", "--quasi", "age,city"]
-    assert run(*call, "--steps", "Age=5", "--unique-share", "1", "--manifest").exit_code == 0
+    assert run(*call, "--bin-width", "Age=5", "--unique-share", "1", "--manifest").exit_code == 0
     label = "SELECT DISTINCT anon_min(age)::INTEGER % 5, anon_max(age)::INTEGER % 5"
     query = f"{label} FROM read_csv('{tmp_path}/r.csv', all_varchar = true) WHERE age <> '*'"
     assert people.execute(query).fetchall() == [(0, 4)]
     checked = run("verify", f"{tmp_path}/r.csv", "--raw", f"{tmp_path}/people.csv")
     assert checked.exit_code == 0, checked.output
     written = json.loads((tmp_path / "r.csv.anon.json").read_text("utf-8"))
-    assert written["parameters"]["options"]["steps"] == {"Age": 5}
-    assert "--steps must be a column, = and a number" in refused(*call, "--steps", "age")
+    assert written["parameters"]["options"]["bin_width"] == {"Age": 5}
+    assert "--bin-width must be a column, = and a number" in refused(*call, "--bin-width", "age")
     frame = people.sql("SELECT age, city FROM people").to_arrow_table()
-    found = anon_sql.frames.anonymize(frame, k=5, quasi=["age", "city"], steps={"age": 5})
+    found = anon_sql.frames.anonymize(frame, k=5, quasi=["age", "city"], bin_width={"age": 5})
     rows = people.register("frame", frame).execute(
-        "FROM anonymize('frame', k := 5, quasi := ['age', 'city'], steps := MAP {'age': 5})"
+        "FROM anonymize('frame', k := 5, quasi := ['age', 'city'], bin_width := MAP {'age': 5})"
     )
     assert [tuple(row.values()) for row in found.to_pylist()] == rows.fetchall()

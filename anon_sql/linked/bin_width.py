@@ -1,6 +1,6 @@
-"""Cut the values of linked tables to steps before rows are tied, so that nothing follows from more.
+"""Cut the values of linked tables to bins before rows are tied, so that nothing follows from more.
 
-Classes, slots and the order of rows are made of the first values of steps; labels are made of, and
+Classes, slots and the order of rows are made of the first values of bins; labels are made of, and
 checked against, the values themselves.
 """
 
@@ -11,16 +11,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.arrow import valid
+from anon_sql.core.bin_width import cut, refuse_bins
 from anon_sql.core.columns import exact, unsigned
 from anon_sql.core.hierarchy.tree import rows_of
-from anon_sql.core.steps import cut, refuse_steps
 from anon_sql.errors import listed
 from anon_sql.linked.options import Asked
 from anon_sql.linked.rows import Given, Hashes, mixed
 
 
 def cut_rows(asked: Asked, given: dict[str, Given]) -> None:
-    """Replace the rows of each table by those with the first values of their steps.
+    """Replace the rows of each table by those with the first values of their bins.
 
     Raises AnonError for columns with a hierarchy.
     """
@@ -29,12 +29,12 @@ def cut_rows(asked: Asked, given: dict[str, Given]) -> None:
 
 
 def _cut(asked: Asked, own: Given) -> Given:
-    table, steps = own.node.name, asked.steps_of(own.node.name)
-    types = {name: own.node.table.types[name] for name in steps}
+    table, widths = own.node.name, asked.bin_widths_of(own.node.name)
+    types = {name: own.node.table.types[name] for name in widths}
     if trees := rows_of(asked.paths, types, asked.time_zone):
-        refuse_steps(asked.function, "apply to columns without a hierarchy", listed(list(trees)))
+        refuse_bins(asked.function, "apply to columns without a hierarchy", listed(list(trees)))
     values, quasi, whole, raw = own.values, own.quasi, own.whole, {}
-    for name, step in steps.items():
+    for name, step in widths.items():
         raw[name] = own.column(name)
         low = cut(asked.function, f"{table}.{name}", types[name], raw[name], step).low
         values = values.set_column(values.column_names.index(name), name, low)
