@@ -1837,8 +1837,8 @@ def max_share(
 def risk(
     raw: Frame, released: Frame = None, *, population: Frame = None, threshold: float = 0.2,
     quasi: Columns = None, hierarchy: Frame = None, sampling_fraction: float | None = None,
-    population_size: int | None = None, weights: str | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    population_size: int | None = None, sampling_weights: str | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The risk of re-identification of the persons in a release (El Emam and Dankar 2008; Dankar
     and El Emam 2010). Prosecutor risk assumes that the attacker knows that the person is in the
@@ -1866,8 +1866,8 @@ def risk(
     sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at
         most 1.
     population_size: rows of the population.
-    weights: column of the release that holds sampling weights: the number of persons in the
-        population for whom a row stands.
+    sampling_weights: column of the release that holds sampling weights: the number of persons
+        in the population for whom a row stands.
     Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean
         (over the rows of the release; classes / rows if none is suppressed), prosecutor_at_risk
         (rows above the threshold), journalist (the maximum), journalist_at_risk, marketer; with
@@ -2060,10 +2060,10 @@ def attack_linking(
     seed: seed for random choices.
     quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
-    Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number
-        found by choosing one matching row at random, the sum of 1 / matching rows),
-        linked_share (of persons), disclosed (persons with the value that all matching rows
-        share; NULL is not a value), disclosed_share. Both shares are NULL if no one is
+    Returns: a row per sensitive column: attribute, persons (attacked), reidentified (expected
+        number found by choosing one matching row at random, the sum of 1 / matching rows),
+        reidentified_share (of persons), disclosed (persons with the value that all matching
+        rows share; NULL is not a value), disclosed_share. Both shares are NULL if no one is
         attacked.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
         cannot be read, raw and release swapped, a sample below 1.

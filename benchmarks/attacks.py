@@ -4,7 +4,7 @@
 
 Reads ../shared/data, where the tables of the paper are. ``k-means`` is sdka without records and
 without l, the k-anonymity that Majeed and Hwang (2025) compare with. A row a release: its share of
-exposed classes (homogeneity, skewness above .8), of persons that are linked and disclosed, and
+exposed classes (homogeneity, skewness above .8), of people who are re-identified and disclosed, and
 guessed by two known quasi-identifiers; accuracy of a random forest on the raw table and on the
 release; seconds of wall time.
 """
@@ -55,7 +55,7 @@ def measure(name: str, call: str, k: int, target: str) -> str:
         for text in (
             "SELECT class_share FROM attack_homogeneity('t', 'r')",
             "SELECT class_share FROM attack_skewness('t', 'r', threshold := 0.8)",
-            f"SELECT linked_share FROM attack_linking('t', 'r', sample := {SAMPLE})",
+            f"SELECT reidentified_share FROM attack_linking('t', 'r', sample := {SAMPLE})",
             f"SELECT disclosed_share FROM attack_linking('t', 'r', sample := {SAMPLE})",
             f"SELECT guessed_share FROM attack_background('t', 'r', sample := {SAMPLE})",
         )
@@ -77,7 +77,15 @@ def main() -> None:
         con.execute(f"CREATE TABLE t AS SELECT {', '.join([*quasi, target])} FROM {source}")
         anon_sql.declare(con, "t", quasi=quasi, sensitive=[target])
         print(f"\n{table}, {con.sql('SELECT count(*) FROM t').fetchall()[0][0]:,} rows")
-        heads = ["homogen.", "skewness", "linked", "disclosed", "guessed", "raw acc.", "accuracy"]
+        heads = [
+            "homogen.",
+            "skewness",
+            "re-ident.",
+            "disclosed",
+            "guessed",
+            "raw acc.",
+            "accuracy",
+        ]
         print(f"{'':16}{'k':>4}" + "".join(f"{head:>12}" for head in heads) + f"{'seconds':>9}")
         for k in (10, 50):
             for name, call in methods(generator, epochs).items():

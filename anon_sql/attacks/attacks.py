@@ -20,8 +20,8 @@ LINKED = pa.struct(
     [
         ("attribute", pa.string()),
         ("persons", pa.int64()),
-        ("linked", pa.float64()),
-        ("linked_share", pa.float64()),
+        ("reidentified", pa.float64()),
+        ("reidentified_share", pa.float64()),
         ("disclosed", pa.int64()),
         ("disclosed_share", pa.float64()),
     ]
@@ -42,15 +42,15 @@ def linking(known: People, left_out: int, arguments: Mapping[str, Any], threads:
     every = np.broadcast_to(np.arange(len(known.columns)), (len(persons), len(known.columns)))
     found = matches(known, persons, every.copy(), threads)
     rows = found.rows + max(left_out, 0)
-    linked = float((1 / rows[rows > 0]).sum())
+    reidentified = float((1 / rows[rows > 0]).sum())
     disclosed = ((found.varied == 1) & (found.mine > 0)).sum(axis=0)
     many = len(persons)
     table_rows = [
         {
             "attribute": name,
             "persons": many,
-            "linked": linked,
-            "linked_share": linked / many if many else None,
+            "reidentified": reidentified,
+            "reidentified_share": reidentified / many if many else None,
             "disclosed": int(disclosed[at]),
             "disclosed_share": disclosed[at] / many if many else None,
         }

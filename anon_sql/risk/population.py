@@ -48,7 +48,7 @@ class Risk:
         "rows of the raw table divided by rows of the population, above 0 and at most 1",
     )
     population_size: int | None = param(None, OrNull(Whole(1)), "rows of the population")
-    weights: Any = param(
+    sampling_weights: Any = param(
         None,
         Columns(one=True),
         "column of the release that holds sampling weights: the number of persons in the "
@@ -138,7 +138,7 @@ _WAYS = (
     "one of "
     + joined(", ", map(Parameter, ("population", "population_size", "sampling_fraction")))
     + " and "
-    + Parameter("weights")
+    + Parameter("sampling_weights")
     + " may be given"
 )
 
@@ -183,7 +183,7 @@ def sample(
         "population_size": request.population_size,
     }
     names = [name for name, value in size_arguments.items() if value is not None]
-    names += ["population"] * population + ["weights"] * (weights is not None)
+    names += ["population"] * population + ["sampling_weights"] * (weights is not None)
     if len(names) > 1:
         raise AnonError(NAME, _WAYS, joined(" and ", map(Parameter, names)))
     if weights is not None:
@@ -214,7 +214,7 @@ def _weighted(
     where none is released.
     """
     if (weights.known < sizes).any() or not (weights.least > 0).all():
-        rule = Parameter("weights") + " must be positive numbers in every row"
+        rule = Parameter("sampling_weights") + " must be positive numbers in every row"
         raise AnonError(NAME, rule, "others")
     total, counted = weights.total.copy(), sizes.copy()
     total[suppressed], counted[suppressed] = total[suppressed].sum(), counted[suppressed].sum()

@@ -10,7 +10,7 @@ MAJORITY = "background knowledge, majority"
 ATTACKS = {  # the function, what it counts, and more arguments
     "homogeneity": ("attack_homogeneity", "exposed_classes", ""),
     "skewness": ("attack_skewness", "exposed_classes", ", threshold := 0.8"),
-    "linking": ("attack_linking", "linked", f", sample := {SAMPLE}"),
+    "linking": ("attack_linking", "reidentified", f", sample := {SAMPLE}"),
     "background knowledge": ("attack_background", "guessed", f", sample := {SAMPLE}"),
     MAJORITY: ("attack_background", "100 * guessed_share", ", mode := 'majority'"),
 }
@@ -18,7 +18,7 @@ PRINTED_ATTACKS = list(ATTACKS)[:4]  # those of table 1
 MEASURES = {  # title and digits
     "homogeneity": ("homogeneity, exposed classes", 0),
     "skewness": ("skewness, exposed classes", 0),
-    "linking": ("linking, persons linked", 0),
+    "linking": ("linking, persons re-identified", 0),
     "background knowledge": ("background knowledge of two columns, persons guessed", 0),
     MAJORITY: ("background knowledge, % of the rows guessed by the majority of their class", 2),
     "accuracy": ("accuracy of a random forest", 3),

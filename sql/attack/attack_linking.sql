@@ -11,8 +11,8 @@
 -- seed: seed for random choices.
 -- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
--- Returns: a row per sensitive column: attribute, persons (attacked), linked (expected number found
---   by choosing one matching row at random, the sum of 1 / matching rows), linked_share (of
+-- Returns: a row per sensitive column: attribute, persons (attacked), reidentified (expected number found
+--   by choosing one matching row at random, the sum of 1 / matching rows), reidentified_share (of
 --   persons), disclosed (persons with the value that all matching rows share; NULL is not a value),
 --   disclosed_share. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot

@@ -24,7 +24,7 @@
 -- sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at most
 --   1.
 -- population_size: rows of the population.
--- weights: column of the release that holds sampling weights: the number of persons in the
+-- sampling_weights: column of the release that holds sampling weights: the number of persons in the
 --   population for whom a row stands.
 -- Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean (over the
 --   rows of the release; classes / rows if none is suppressed), prosecutor_at_risk (rows above the
@@ -40,12 +40,12 @@
 -- Example: SELECT * FROM risk('people', 'release', quasi := ['age', 'city'], sampling_fraction := 0.01);
 CREATE OR REPLACE MACRO risk(
     raw, released := NULL, population := NULL, threshold := 0.2, quasi := NULL, hierarchy := NULL,
-    sampling_fraction := NULL, population_size := NULL, weights := NULL
+    sampling_fraction := NULL, population_size := NULL, sampling_weights := NULL
 ) AS TABLE
 WITH
 __anon_classed AS (
     FROM __anon_weighted_groups(
-        coalesce(released, raw), __anon_measure_call(raw, quasi, NULL), weights)),
+        coalesce(released, raw), __anon_measure_call(raw, quasi, NULL), sampling_weights)),
 __anon_nobody AS (FROM query_table(raw) LIMIT 0),
 __anon_people AS (
     FROM __anon_population(
@@ -55,7 +55,7 @@ SELECT system.main.unnest(
         __anon_given, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
         __anon_b.__anon_types, __anon_groups, system.main.struct_pack(
             threshold := threshold, sampling_fraction := sampling_fraction,
-            population_size := population_size, weights := weights)),
+            population_size := population_size, sampling_weights := sampling_weights)),
     recursive := true)
 FROM
     __anon_given(

@@ -12,12 +12,12 @@ from tests.sentence import fails
 
 def test_by_hand(clinic, shape, attacked):
     illness, stage = attacked("attack_linking", shape, sensitive="['illness', 'stage']")
-    linked = 3 / 4 + 1 / 6 + 1 / 3 + 2 / 2
+    reidentified = 3 / 4 + 1 / 6 + 1 / 3 + 2 / 2
     assert illness == {
         "attribute": "illness",
         "persons": 7,
-        "linked": pytest.approx(linked),
-        "linked_share": pytest.approx(linked / 7),
+        "reidentified": pytest.approx(reidentified),
+        "reidentified_share": pytest.approx(reidentified / 7),
         "disclosed": 4,  # 1, 2, 3 and 5; of 6 nothing is known, and 7 is not shown
         "disclosed_share": 4 / 7,
     }
@@ -33,7 +33,7 @@ def test_a_row_shown_as_suppressed_or_left_out_is_anybodys(clinic, attacked):
     before = attacked("attack_linking", sensitive="'illness'")
     clinic.execute("INSERT INTO label VALUES (1, '*', '*', 'ulcer')")
     shown = attacked("attack_linking", sensitive="'illness'")
-    assert shown[0]["linked"] == before[0]["linked"]
+    assert shown[0]["reidentified"] == before[0]["reidentified"]
     assert shown[0]["disclosed"] == 1  # 7, since 6 has no value; all others have the ulcer beside
 
 
@@ -42,7 +42,7 @@ def test_added_rows(clinic, attacked):
     clinic.execute("DELETE FROM label WHERE city = '*'")
     clinic.execute("INSERT INTO label SELECT 9, 'a', '[22, 30]', 'flu' FROM range(9)")
     (found,) = attacked("attack_linking", sensitive="'illness'")
-    assert found["linked"] == pytest.approx(2 / 2 + 1 / 11 + 1 / 13 + 1)
+    assert found["reidentified"] == pytest.approx(2 / 2 + 1 / 11 + 1 / 13 + 1)
     assert found["disclosed"] == 3  # 1, 2 and 5
 
 
@@ -93,8 +93,8 @@ def test_against_the_twin(con, attacked):
     def holds(raw, released):
         found = attacked("attack_linking", quasi=["a", "c"], sensitive="['s', 'n']")
         for one in found:
-            linked, disclosed = twin.linking(raw, released, "ac", one["attribute"])
-            assert one["linked"] == pytest.approx(linked)
+            reidentified, disclosed = twin.linking(raw, released, "ac", one["attribute"])
+            assert one["reidentified"] == pytest.approx(reidentified)
             assert one["disclosed"] == disclosed
 
     releases(con, holds)
@@ -141,7 +141,7 @@ def test_every_type_in_both_formats(con, kind):
     ).fetchall()[0][0]
     for released in ("shown", "typed"):
         found = con.execute(
-            f"SELECT persons, linked FROM attack_linking('raw', '{released}', 's', quasi := ['v'])"
+            f"SELECT persons, reidentified FROM attack_linking('raw', '{released}', 's', quasi := ['v'])"
         )
         assert found.fetchall() == [(24, pytest.approx(wanted))]
 
@@ -180,15 +180,15 @@ def test_nodes_of_a_hierarchy(towns, form, attacked):
         released.append((labels, {"s": s}))
     rows = towns.execute("SELECT age::VARCHAR AS age, town, s FROM raw").fetchall()
     raw = [dict(zip(("age", "town", "s"), row, strict=True)) for row in rows]
-    linked, disclosed = twin.linking(raw, released, ["age", "town"], "s")
+    reidentified, disclosed = twin.linking(raw, released, ["age", "town"], "s")
     (found,) = attacked("attack_linking", "r", ["age", "town"], sensitive="'s'", hierarchy="'tree'")
-    assert (found["linked"], found["disclosed"]) == (pytest.approx(linked), disclosed)
+    assert (found["reidentified"], found["disclosed"]) == (pytest.approx(reidentified), disclosed)
 
 
 def test_a_sample_and_its_seed(clinic, attacked):
     def ask(sample, seed):
         (found,) = attacked("attack_linking", sensitive="'illness'", sample=sample, seed=seed)
-        return found["persons"], found["linked"]
+        return found["persons"], found["reidentified"]
 
     assert ask("NULL", 1) == ask(7, 2) == ask(50, 3)
     assert ask(3, 1)[0] == 3
@@ -218,7 +218,10 @@ def test_names_of_any_kind(con, attacked):
 def test_no_rows_at_all(clinic, attacked):
     clinic.execute("CREATE TABLE none AS FROM label LIMIT 0")
     (found,) = attacked("attack_linking", "none", sensitive="'illness'")
-    assert (found["linked"], found["disclosed"]) == (pytest.approx(1), 0)  # 7 persons, 7 left out
+    assert (found["reidentified"], found["disclosed"]) == (
+        pytest.approx(1),
+        0,
+    )  # 7 persons, 7 left out
     clinic.execute("DELETE FROM raw")
     (found,) = attacked("attack_linking", "none", sensitive="'illness'")
     assert list(found.values()) == ["illness", 0, 0.0, None, 0, None]
@@ -261,7 +264,7 @@ def test_adult(adult):
     for k in (5, 50):
         adult.execute(f"CREATE OR REPLACE TABLE r AS FROM anonymize('adult', k := {k})")
         ((persons, share, disclosed),) = adult.execute(
-            "SELECT persons, linked_share, disclosed_share FROM attack_linking('adult', 'r')"
+            "SELECT persons, reidentified_share, disclosed_share FROM attack_linking('adult', 'r')"
         ).fetchall()
         assert persons == 30162
         assert 0 < share < 1 / k

@@ -35,7 +35,7 @@ def test_the_published_example_of_individual_risk(con):
     wanted = [0.017, 0.022, 0.022, 0.177, 0.012, 0.297, 0.402, 0.017]
     con.execute("CREATE TABLE t (key VARCHAR, w DOUBLE)")
     insert(con, "t", list(zip(keys, weights, strict=True)))
-    found = risk(con, "'t', 't', quasi := ['key'], weights := 'W', threshold := 0.1")
+    found = risk(con, "'t', 't', quasi := ['key'], sampling_weights := 'W', threshold := 0.1")
     assert round(found["journalist"], 3) == max(wanted)
     assert found["journalist_at_risk"] == 3
     assert found["marketer"] == pytest.approx(np.mean(wanted), abs=5e-4)
@@ -155,7 +155,9 @@ def test_marketer_and_journalist_of_samples_of_a_known_table(con):
         assert by_size["journalist"] >= by_size["marketer"]
         assert by_size["estimator"] in ("pitman", "zayatz", "snb")
         con.execute("CREATE OR REPLACE TABLE w AS SELECT *, 10 AS w FROM r")
-        assert risk(con, "'t', 'w', quasi := ['a'], weights := 'w'") == pytest.approx(by_size)
+        assert risk(con, "'t', 'w', quasi := ['a'], sampling_weights := 'w'") == pytest.approx(
+            by_size
+        )
 
 
 def test_a_whole_population_has_the_risk_that_it_shows(con):
@@ -205,12 +207,18 @@ def test_suppressed_rows_are_one_class_with_those_left_out(wards):
         ),
         (
             "population_size := 20, sampling_fraction := 0.5",
-            "one of population, population_size, sampling_fraction and weights may be given, "
+            "one of population, population_size, sampling_fraction and sampling_weights may be given, "
             "got sampling_fraction and population_size",
         ),
-        ("weights := 's'", "weights must be positive numbers in every row, got others"),
-        ("weights := 'kilo'", "weights must name a column of the release, got 'kilo'; choose from"),
-        ("weights := 7", "weights must name a column of the release, got int"),
+        (
+            "sampling_weights := 's'",
+            "sampling_weights must be positive numbers in every row, got others",
+        ),
+        (
+            "sampling_weights := 'kilo'",
+            "sampling_weights must name a column of the release, got 'kilo'; choose from",
+        ),
+        ("sampling_weights := 7", "sampling_weights must name a column of the release, got int"),
     ],
 )
 def test_what_it_refuses(wards, given, said):

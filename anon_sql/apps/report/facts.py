@@ -29,7 +29,7 @@ from anon_sql.core.roles import REST, fold
 from anon_sql.core.running import Progress
 
 KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
-SAMPLE = 5_000  # persons who are linked and guessed: 19 of 20 shares are within 1.4 points
+SAMPLE = 5_000  # persons who are re-identified and guessed: 19 of 20 shares are within 1.4 points
 _PAIR = "'raw', 'released', $name, quasi := $quasi, hierarchy := $hierarchy"
 
 
@@ -53,17 +53,17 @@ def _column(
         con, f"FROM attack_skewness({_PAIR}, threshold := $at)", {**arguments, "at": threshold}
     )
     drawn = {**arguments, "sample": SAMPLE}
-    linked = _one(con, f"FROM attack_linking({_PAIR}, sample := $sample)", drawn)
+    linking = _one(con, f"FROM attack_linking({_PAIR}, sample := $sample)", drawn)
     guessed = _one(con, f"FROM attack_background({_PAIR}, sample := $sample, known := $known)",
                    {**drawn, "known": known})  # fmt: skip
     return {
         "column": name,
-        "persons": linked["persons"],
+        "persons": linking["persons"],
         "homogeneity": same["row_share"],
         "skewness": uneven["row_share"],
         "skewness_threshold": threshold,
-        "linked": linked["linked_share"],
-        "disclosed": linked["disclosed_share"],
+        "reidentified": linking["reidentified_share"],
+        "disclosed": linking["disclosed_share"],
         "known": known,
         "guessed": guessed["guessed_share"],
         "guessed_without_knowledge": guessed["baseline"],
@@ -90,7 +90,7 @@ def largest(
     return None if share is None else float(share)
 
 
-LEARNED = ("linked", "disclosed", "homogeneity", "guessed")
+LEARNED = ("reidentified", "disclosed", "homogeneity", "guessed")
 _OF_COMPARE = ("methods", "ks")
 
 

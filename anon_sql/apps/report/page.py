@@ -67,7 +67,7 @@ def of_sweep(
         for measure, log in CURVES
     ]
     points = [(meaning, _points(made, measure)) for measure, meaning in RISKS.items()]
-    attacks = any(row["linked"] is not None for row in made)
+    attacks = any(row["reidentified"] is not None for row in made)
     columns = ("k", "seconds", "gcp", "cavg", "classes", "smallest_class", "suppressed", "risk")
     return render(
         "sweep.html",

@@ -161,7 +161,7 @@ def test_figures_are_those_of_the_functions(made, said):
             "homogeneity": same["row_share"],
             "skewness": uneven["row_share"],
             "skewness_threshold": (1 + 1 / 4) / 2,
-            "linked": linked["linked_share"],
+            "reidentified": linked["reidentified_share"],
             "disclosed": linked["disclosed_share"],
             "known": 2,
             "guessed": guessed["guessed_share"],
@@ -178,7 +178,7 @@ def test_figures_are_those_of_the_functions(made, said):
         ages = con.execute("SELECT count(*) FROM raw WHERE age >= 25 AND age < 30").fetchall()[0][0]
     text = page(made)
     assert f'<th scope="row">25</th><td class="number">{ages}</td>' in text
-    for name in ("linked", "disclosed", "homogeneity", "skewness", "guessed"):
+    for name in ("reidentified", "disclosed", "homogeneity", "skewness", "guessed"):
         assert f"<strong>{per_thousand(attacks[name])}</strong>" in text
     for level in said["risk_levels"]:
         assert f'<td class="number">{percent(level["share"])}</td>' in text

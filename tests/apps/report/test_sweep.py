@@ -60,7 +60,7 @@ def test_constraints_and_attacks(folder):
             "identifiers := ['name'], l := 2, t := 0.9, beta := 2)"
         )
         (row,) = con.execute(
-            f"SELECT gcp('raw', 'r', {roles}), linked_share, disclosed_share "
+            f"SELECT gcp('raw', 'r', {roles}), reidentified_share, disclosed_share "
             f"FROM attack_linking('raw', 'r', 'illness', {roles})"
         ).fetchall()
     line = re.search(r'mondrian</th><td class="number">20</td>(.*)</tr>', text)[1]

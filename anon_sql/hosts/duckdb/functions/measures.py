@@ -198,7 +198,8 @@ def risks(
         if sql_types is None
         else _population(pair_input, pair, sql_types, first(types), groups)
     )
-    return as_rows(risk(pair, chosen, population, _weights(pair_input, pair, chosen.weights)))
+    weights = _weights(pair_input, pair, chosen.sampling_weights)
+    return as_rows(risk(pair, chosen, population, weights))
 
 
 def _weights(pair_input: PairInput, pair: Pair, column: object) -> Weights | None:
@@ -209,7 +210,7 @@ def _weights(pair_input: PairInput, pair: Pair, column: object) -> Weights | Non
     if not isinstance(column, str) or fold(column) not in names:
         raise AnonError(
             RISK_NAME,
-            Parameter("weights") + " must name a column of the release",
+            Parameter("sampling_weights") + " must name a column of the release",
             f"'{column}'" if isinstance(column, str) else type(column).__name__,
             did_you_mean(column, names.values()) if isinstance(column, str) else None,
         )
