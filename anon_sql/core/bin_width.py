@@ -20,8 +20,8 @@ import pyarrow as pa
 from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import approximate, comparable, halves, is_number, require_finite
 from anon_sql.core.common_parameters import pairs_of
-from anon_sql.core.labels.one_value import FORMS
 from anon_sql.core.labels.reading import Ranges
+from anon_sql.core.labels.types import FORMS
 from anon_sql.core.parameters import ColumnWeights, kind, param
 from anon_sql.errors import AnonError, Argument, Parameter, Words
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
+from anon_sql.core.labels.types import LABEL, is_printed, released_type
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
 from anon_sql.core.pseudonyms import key_of, reference
@@ -465,9 +466,8 @@ def _shown(node: Node, column: str, form: str) -> str:
     kind = node.table.types.get(column)
     if column in node.kept:
         return _kept(column, str(kind))
-    if column in node.quasi and form == "typed" and is_number(NAME, column, str(kind)):
-        return f"{own}::STRUCT(min {kind}, max {kind}) AS {own}"
-    return own
+    released = released_type(NAME, column, str(kind), form) if column in node.quasi else LABEL
+    return own if is_printed(released) else f"{own}::{released} AS {own}"
 
 
 def _kept(column: str, kind: str) -> str:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.one_value import FORMS, type_of
+from anon_sql.core.labels.types import FORMS, type_of
 from anon_sql.core.parameters import Columns, RelationOf, param
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean

@@ -19,7 +19,7 @@ from anon_sql.core.common_parameters import relative
 from anon_sql.core.hierarchy.generated import binned
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.grammar import STAR
-from anon_sql.core.labels.one_value import FORMS
+from anon_sql.core.labels.types import FORMS
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers, announce
 from anon_sql.core.table import Column, Domain, QuasiTable, read

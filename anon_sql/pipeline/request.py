@@ -21,7 +21,7 @@ from anon_sql.core.common_parameters import (
     Transparent,
     read_weights,
 )
-from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
+from anon_sql.core.labels.types import FORMS, released_type
 from anon_sql.core.parameters import (
     function_of,
     no_parameter,
@@ -117,14 +117,9 @@ class Request:
     def typed(self) -> bool:
         return self.format == "typed"
 
-    def value_type(self, name: str) -> str | None:
-        """Return the SQL type of the means or medians of a column; None if it is shown by labels.
-
-        name: of a quasi-identifier.
-        """
-        kind = self.quasi[name]
-        one = is_one_value(self.function, name, kind, self.format)
-        return type_of(kind, self.format) if one else None
+    def released_type(self, name: str) -> str:
+        """Return the SQL type in which a quasi-identifier is released."""
+        return released_type(self.function, name, self.quasi[name], self.format)
 
     def option(self, name: str) -> Any:
         """Return an own parameter of some methods; None where the method lacks it."""

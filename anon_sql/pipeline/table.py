@@ -5,8 +5,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.arrow import valid
-from anon_sql.core.columns import is_number
 from anon_sql.core.duckdb_internals.hashing import hash_of, row_hash, sort_key
+from anon_sql.core.labels.types import arrow_type, is_printed, is_range
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import quote
 from anon_sql.core.printing import cast, evaluated, sql_types
@@ -74,13 +74,12 @@ def release_table(
 
 
 def shown(request: Request, name: str, labels: Labels) -> pa.Array:
-    """Return the distinct labels of a quasi-identifier as they are released, in the types of
-    ``released_type``."""
-    text, own = labels.printed, request.value_type(name)
-    if own is not None:
-        return cast([text], [own])[0]
-    if not pa.types.is_struct(text.type):
+    """Return the distinct labels of a quasi-identifier in the type in which it is released."""
+    text, kind = labels.printed, request.released_type(name)
+    if is_printed(kind):
         return text
+    if not is_range(kind):
+        return cast([text], [kind])[0]
     ends = cast([text.field("min"), text.field("max")], [request.quasi[name]] * 2)
     missing = pc.invert(text.is_valid())
     return pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
@@ -88,15 +87,7 @@ def shown(request: Request, name: str, labels: Labels) -> pa.Array:
 
 def released_type(request: Request, name: str, kind: pa.DataType) -> pa.DataType:
     """Return the Arrow type of a released column, whose type in the source is ``kind``."""
-    if name not in request.quasi:
-        return kind
-    if request.value_type(name) is not None:
-        return pa.float64() if request.value_type(name) == "DOUBLE" else kind
-    if not request.typed:
-        return pa.string()
-    if not is_number(request.function, name, request.quasi[name]):
-        return pa.list_(pa.string())
-    return pa.struct([("min", kind), ("max", kind)])
+    return arrow_type(request.released_type(name), kind) if name in request.quasi else kind
 
 
 def label_hash(request: Request) -> str:

@@ -373,7 +373,7 @@ def test_the_row_of_a_single_leaver_stays(con):
         (", l := 2", "l must be left out or plain in a series"),
         (", strata := 'city'", "strata must be left out or plain in a series"),
         (", suppression_limit := 0.1", "suppression_limit must be left out"),
-        (", bin_width := MAP {'age': 5}", "steps must be left out or plain in a series"),
+        (", bin_width := MAP {'age': 5}", "bin_width must be left out or plain in a series"),
     ],
 )
 def test_what_a_series_cannot_release(con, more, says):

@@ -11,7 +11,7 @@ import duckdb
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.one_value import FORMS, is_one_value, type_of
+from anon_sql.core.labels.types import FORMS, is_one_value, type_of
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError

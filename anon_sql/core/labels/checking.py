@@ -13,8 +13,9 @@ from anon_sql.core.arrow import integers, valid
 from anon_sql.core.columns import Categories, Numbers, comparable
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
-from anon_sql.core.labels.one_value import is_one_value, misplaced
+from anon_sql.core.labels.one_value import misplaced
 from anon_sql.core.labels.reading import Ranges, read_columns, read_sets
+from anon_sql.core.labels.types import is_one_value
 from anon_sql.core.labels.writing import Labels, allowed_leaves
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column

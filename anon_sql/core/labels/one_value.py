@@ -6,30 +6,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.arrow import valid
-from anon_sql.core.columns import approximate, exact, is_number, numeric_keys
+from anon_sql.core.columns import approximate, exact, numeric_keys
+from anon_sql.core.labels.types import type_of
 from anon_sql.core.printing import cast, printed
 
-FORMS = ("mean", "median")
 _EXACT = 2.0**53  # whole numbers below it are exact as DOUBLE
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-def is_one_value(function: str, name: str, sql_type: str, form: str) -> bool:
-    """Return whether a column is shown as one value of each class."""
-    return form in FORMS and is_number(function, name, sql_type)
-
-
 def shows_values(released: pa.Array) -> bool:
     """Return whether the classes of a column of numbers show one value each, not labels."""
     kinds = pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_temporal
     return any(is_kind(released.type) for is_kind in kinds)
-
-
-def type_of(sql_type: str, form: str) -> str:
-    """Return the SQL type of the means or medians of a column of numbers, dates or times."""
-    return "DOUBLE" if form == "mean" and not sql_type.startswith(("DATE", "TIME")) else sql_type
 
 
 def one_values(

@@ -15,7 +15,8 @@ from anon_sql.core.columns import Categories, Numbers, is_number
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels import grammar
-from anon_sql.core.labels.one_value import is_one_value, one_values
+from anon_sql.core.labels.one_value import one_values
+from anon_sql.core.labels.types import is_one_value
 from anon_sql.core.printing import printed
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column

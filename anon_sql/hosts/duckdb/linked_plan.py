@@ -8,13 +8,12 @@ released column: its result has a column per table, a struct of what that table 
 
 from collections.abc import Iterator
 
-from anon_sql.core.columns import is_number
 from anon_sql.core.duckdb_internals.hashing import HASH
+from anon_sql.core.labels.types import LABEL, SET, is_range, released_type
 from anon_sql.core.names import literal, quote
 from anon_sql.hosts.duckdb.linked_catalog import COLUMNS, FOREIGN
 from anon_sql.hosts.duckdb.linked_rows import expressions, field_of
 from anon_sql.linked.options import Asked
-from anon_sql.linked.release import request_of
 from anon_sql.linked.schema import Node, Schema
 
 SEAL = "__anon_seal"  # of a table's rows, by which linked_table knows that none was changed
@@ -112,14 +111,12 @@ def _label(asked: Asked, name: str, kind: str, at: int) -> str:
     def of(field: str) -> str:
         return f"list_extract(list_extract(f.{field}, {at + 1}), places_{at})"
 
-    own = request_of(asked, {name: kind}).value_type(name)
-    if own is not None:
-        return f"{of('labels')}::{own}"
-    if asked.options.format != "typed":
+    released = released_type(asked.function, name, kind, asked.options.format)
+    if released == SET:
+        return of("sets")
+    if released == LABEL:
         return of("labels")
-    if is_number(asked.function, name, kind):
-        return f"{of('ends')}::STRUCT(min {kind}, max {kind})"
-    return of("sets")
+    return f"{of('ends' if is_range(released) else 'labels')}::{released}"
 
 
 def table_statement(function: str, name: str, plan: str) -> str:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from anon_sql.audit.columns import unique_sentence
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, valid
-from anon_sql.core.columns import is_number
 from anon_sql.core.duckdb_internals.hashing import mark, row_hash, sort_key
+from anon_sql.core.labels.types import is_printed
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import literal, quote
 from anon_sql.core.running import Workers
@@ -334,11 +334,8 @@ def _cast(frame: Frame, request: Request, name: str) -> str | None:
     """Return the SQL type that printed labels of a column are cast to; None for none."""
     if not frame.casts or name not in frame.columns.carried:
         return None
-    kind, own = request.quasi[name], request.value_type(name)
-    if own is not None:
-        return own
-    ends = request.typed and is_number(request.function, name, kind)
-    return f"STRUCT(min {kind}, max {kind})" if ends else None
+    kind = request.released_type(name)
+    return None if is_printed(kind) else kind
 
 
 def _empty(

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.duckdb_internals import hashing
+from anon_sql.core.labels.types import is_printed
 from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError, Parameter, did_you_mean
@@ -61,12 +62,9 @@ class Types:
     def released(self, request: Request, name: str) -> str:
         """Return a released column in the type that the SQL function gives it."""
         if name in request.quasi:
-            own = request.value_type(name)
-            if own is not None:
-                return f"CAST({quote(name)} AS {own}) AS {quote(name)}"
-            if not request.typed or not is_number(request.function, name, request.quasi[name]):
+            kind = request.released_type(name)
+            if is_printed(kind):
                 return quote(name)
-            kind = f"STRUCT(min {self.raw[name]}, max {self.raw[name]})"
         elif self.raw[name] == self.worked[name]:
             return quote(name)
         else:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.core.columns import is_number
 from anon_sql.core.hierarchy.tree import rows_of
+from anon_sql.core.labels.types import LABEL, SET, arrow_type, is_range
 from anon_sql.core.parameters import Whole
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table import Domain
@@ -232,20 +232,21 @@ def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tup
     types = sql_types_of_spark(request.function)
     fields, arrow = [], []
     for field in source:
-        name, kind, arrow_type = field.name, field.dataType, frame.arrow.field(field.name).type
+        name, kind, sent = field.name, field.dataType, frame.arrow.field(field.name).type
         if name in request.quasi:
-            if request.value_type(name) is not None:
-                if request.value_type(name) == "DOUBLE":
-                    kind, arrow_type = types.DoubleType(), pa.float64()
-            elif not request.typed:
-                kind, arrow_type = types.StringType(), pa.string()
-            elif is_number(request.function, name, request.quasi[name]):
-                arrow_type = pa.struct([("min", arrow_type), ("max", arrow_type)])
+            released = request.released_type(name)
+            sent = arrow_type(released, sent)
+            if is_range(released):
                 kind = types.StructType().add("min", kind).add("max", kind)
             else:
-                kind, arrow_type = types.ArrayType(types.StringType()), pa.list_(pa.string())
+                shown = {
+                    LABEL: types.StringType(),
+                    SET: types.ArrayType(types.StringType()),
+                    "DOUBLE": types.DoubleType(),
+                }
+                kind = shown.get(released, kind)
         elif name not in request.kept:
             continue
         fields.append(types.StructField(name, kind, True))
-        arrow.append(pa.field(name, arrow_type))
+        arrow.append(pa.field(name, sent))
     return types.StructType(fields), pa.schema(arrow)
