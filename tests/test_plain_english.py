@@ -1,4 +1,4 @@
-"""Pages have none of the habits that make a reader begin a sentence again."""
+"""Pages, code and SQL have no habit that makes a reader begin a sentence again."""
 
 import re
 from pathlib import Path
@@ -44,6 +44,26 @@ def habits(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
 def test_a_page_has_no_habit_that_costs_a_second_reading(page):
     allowed = ALLOWED.get(page.relative_to(ROOT).as_posix(), ())
     assert habits(page.read_text("utf-8"), allowed) == []
+
+
+WORDS = {name: HABITS[name] for name in ("whoever", "nobody", "is none of")}
+SOURCES = sorted(
+    path
+    for folder, ending in (("anon_sql", "py"), ("anon_sql", "html"), ("sql", "sql"))
+    for path in ROOT.glob(f"{folder}/**/*.{ending}")
+)
+
+
+def test_code_has_none_of_their_words():
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {name}"
+        for path in SOURCES
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        for name, habit in WORDS.items()
+        if habit.search(line)
+    ]
+    assert len(SOURCES) > 400
+    assert found == []
 
 
 @pytest.mark.parametrize(

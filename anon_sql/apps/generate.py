@@ -59,7 +59,7 @@ def with_parameters(file: SqlFile) -> str:
     required = [(n, word) for n, word in before if ":=" not in word or word == _ONE_TABLE]
     for name in names:
         if name not in (*dict(required), *known):
-            raise ValueError(f"{file.folder}/{file.name}.sql: nobody declares {name}")
+            raise ValueError(f"{file.folder}/{file.name}.sql: {name} is not declared")
     new = [name for name in known if name not in names]
     order = [name for name in (*names, *new) if name in known]
     words = [f"{name} := {default_of(known[name])}" for name in order]

@@ -1,6 +1,6 @@
 """Decide what the checks of a manifest say of a release, and the exit code of ``verify``.
 
-A check that fails decides, whoever ran it: the release, whose manifest records it, or ``verify``.
+A check that fails decides, whether the release recorded it in its manifest or ``verify`` ran it.
 What was promised and cannot be told, or was not looked at, is never taken to hold.
 """
 

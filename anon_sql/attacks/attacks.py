@@ -198,7 +198,7 @@ def _guess_rows(
 
 
 def _baseline(people: People, persons: Ints) -> list[float]:
-    """By sensitive column how many persons have the value that is the most frequent of all."""
+    """Count, per sensitive column, the people with its most frequent value."""
     value_counts, found = people.value_counts, []
     for at, own in enumerate(people.own[persons].T):
         of = np.where(people.column_of == at, value_counts, 0)

@@ -1,8 +1,8 @@
 """What labels that are no wider than their classes let guess: ``attack_downcoding``.
 
 The ends of such a range are values of its class, and a node of a hierarchy has rows below several
-of its children. Whoever knows this narrows a label. Cohen (2022), Attacks on deidentification's
-defenses, proves for some distributions how far; the figures here are those of one release.
+of its children. An attacker who knows this narrows a label. Cohen (2022), Attacks on
+deidentification's defenses, proves for some distributions how far; the figures here are those of one release.
 """
 
 from collections.abc import Sequence
@@ -66,7 +66,7 @@ class Shown:
 
     sql_type: of the column. labels: of each class; sizes: int64[m], its rows. values: of each raw
     row; leaves: the same where the column has a hierarchy. class_of: int64[n], the class of each
-    raw row, -1 if it is left out; None if nobody can tell.
+    raw row, -1 if it is left out; None if that is not known.
     """
 
     name: str

@@ -139,7 +139,7 @@ _EMPTY = "The release has no rows."
 
 
 def rows(compared: Compared) -> Property:
-    """Whether rows left out are lost nobody can tell, where suppressed ones are left out."""
+    """Compare the number of rows. Lost rows look like suppressed rows that are left out."""
     required, found, lost = (
         compared.rows + compared.request.synthetic,
         compared.released_rows,
@@ -374,7 +374,7 @@ def of_values(
 
 
 def unmeasured(name: str, required: float | None, why: str, example: str | None = None) -> Property:
-    """Return the property of a level that nobody knows; why: a sentence."""
+    """Return the property of a level that is not known; why: a sentence."""
     return Property(name, required, None, None, why, example)
 
 

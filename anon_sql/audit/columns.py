@@ -54,9 +54,9 @@ _PSEUDONYMS = (
 def linking_columns(compared: Compared) -> Property:
     """Return the columns whose values are all 64 hexadecimal digits, as of ``anon_pseudonym``.
 
-    The rows of one person have one pseudonym, in every release with the same key: whoever has two
-    of them joins what both say. That is wanted in some releases and a leak in others, which the
-    tables do not tell, so it is no failure but undecided.
+    The rows of one person have one pseudonym, in every release with the same key: who has two
+    releases can join what both say. Some releases want that, and in others it is a leak. The tables
+    do not tell which, so the property is undecided.
     """
     request = compared.request
     names = [*request.shared, *request.added]

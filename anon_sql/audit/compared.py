@@ -182,7 +182,7 @@ def no_columns(name: str, columns: Sequence[str], sentences: tuple[str, str, str
 
 
 def untold(row: Property) -> Property:
-    """The same, but nobody can tell whether it holds."""
+    """Return the property as undecided."""
     return replace(row, passed=None)
 
 
@@ -190,7 +190,7 @@ BY_ADDED = "; added rows leave it undecided."
 
 
 def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
-    """The same of a release with added rows, which leave open whether it holds."""
+    """Return the property of a release with added rows, which leave it undecided."""
     if row.passed is None or (unless_failed and row.passed is False):
         return row
     said = f"{row.meaning.removesuffix('.')}{BY_ADDED}"
@@ -201,7 +201,7 @@ OF_PRESENT = ("rows", "kept values", "labels", "raw rows", "matching")
 
 
 def in_series(row: Property) -> Property:
-    """The same of a release of a series, which shows former members and nobody who waits."""
+    """Return the property of a release of a series, which hides who waits."""
     if row.passed is not False or row.property not in OF_PRESENT:
         return row
     said = f"{row.meaning.removesuffix('.')}; former rows and persons who wait leave it undecided."

@@ -152,7 +152,7 @@ def counted(compared: Compared, marked: Mapping[str, Bools]) -> tuple[int, str |
 
 def wider_labels(compared: Compared) -> Property:
     """Count labels that end outside the values of the column, or name others. They are true if they
-    cover their rows, as whoever widens a label knows."""
+    cover their rows."""
     found = {}
     for name, column in compared.columns.items():
         if isinstance(column.said, Sets):

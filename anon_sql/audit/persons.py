@@ -7,7 +7,7 @@ rows come, so that the hashes of all rows are never in memory together.
 Which raw rows the rows of a release may stem from, and whether all can at once. The rows of a group
 may stem from those of its raw rows that its label covers.
 
-Whose the rows of a class are, and how many persons those are where the release does not say. A
+Bound the number of people who own the rows of a class if the entity column is absent. A
 person can have given a group at most as many rows as the person has among those it may stem from.
 The fewest persons whose rows are enough for a class are a bound from below, all that could have
 given one from above; where every released row can stem from one raw row only, the two agree.
@@ -244,8 +244,8 @@ def sources(
 
 
 def unmatched(found: RowGroups, known: Sources) -> int | None:
-    """How many released rows are left when as many as can be have a raw row of their own each; None
-    where that was not found out."""
+    """Return the number of rows that a maximum matching of released and raw rows leaves; None
+    where it took too long."""
     if known.rows is None:
         return None
     total = int(found.capacity.sum())
@@ -267,9 +267,9 @@ def shows(compared: Compared) -> bool:
 
 
 def whose(compared: Compared, forced: Marks | None) -> Marks | None:
-    """Return a mark of whose each released row is, uint64[m], class by class.
+    """Return a mark of the owner of each released row, uint64[m], class by class.
 
-    None where no model needs it or nobody can tell. forced: of ``Truth``.
+    None where no model needs it or the owner is not known. forced: of ``Truth``.
     """
     request = compared.request
     if request.entity is None or all(model.same_for_persons for model in request.models):

@@ -83,7 +83,7 @@ class Truth:
     uncovered: raw rows that no released row covers; left: released rows without a raw row of their
     own, None where that was not found out. Where the release does not say whose its rows are:
     holders: of each part, see ``persons``, None where the raw rows are too many to list; whose: a
-    mark of whose each released row is, uint64[m], None where nobody can tell.
+    mark of the owner of each released row, uint64[m], None where it is not known.
     """
 
     more: int = 0

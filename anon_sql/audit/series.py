@@ -1,4 +1,4 @@
-"""Say whether a file shows the cohorts of a series, and nobody else.
+"""Check whether a file shows the cohorts of a series, and no other people.
 
 A file does not say which cohort is in which class. All checks but that of the numbers are therefore
 necessary conditions: a class can hold a cohort whose present members, and persons who wait for it,

@@ -1,4 +1,4 @@
-"""Tell whoever listens to a call what it does just now."""
+"""Tell the listener of a call what it does."""
 
 import threading
 import time
@@ -42,7 +42,7 @@ def compiling(function: str, done: int, total: int | None) -> Step:
 
 
 class Listener:
-    """Whoever listens to a call. Threads may tell at the same time; steps come one by one.
+    """What listens to a call. Threads may tell at the same time; steps come one by one.
 
     An error of ``callback`` ends neither the call nor the work: it is kept, and nothing more is
     told.

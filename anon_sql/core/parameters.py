@@ -342,7 +342,7 @@ _SYNONYMS = {
 
 
 def no_parameter(name: str, known: Collection[str]) -> str:
-    """Return the error for a parameter that is none of the known ones."""
+    """Return the error for an unknown parameter."""
     meant = _SYNONYMS.get(name.lower())
     hint = f"did you mean {meant}?" if meant in known else did_you_mean(name, known)
     return f"it has no parameter {name}; {hint}"

@@ -40,7 +40,7 @@ def tag(comment: str | None) -> str | None:
     written, meant = _like(comment or ""), _like(_plain(comment or ""))
     if wrong := written - set(_TAGS) or meant - set(_TAGS):
         got = " ".join(min(wrong).split())
-        raise ValueError(f"the tag {got} is none of {', '.join(_TAGS)}")
+        raise ValueError(f"the tag {got} is not one of {', '.join(_TAGS)}")
     if hidden := meant - written:
         raise ValueError(f"the tag {min(hidden)} must be written in plain ASCII characters")
     if len(meant) > 1:

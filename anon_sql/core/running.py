@@ -45,7 +45,7 @@ class Progress:
 
     total: the amount of work, None if unknown. seconds: the time limit; if given, the bar shows
     time instead of work. note: text shown after the name of the function. Within another Progress
-    of the same thread nothing is shown, but the outer bar is refreshed. Whoever listens to the call
+    of the same thread nothing is shown, but the outer bar is refreshed. A listener of the call
     is told instead of a bar. ``rich`` is imported only when a bar appears.
     """
 
@@ -137,7 +137,7 @@ TICK = 0.2  # seconds between two looks at what is compiled
 class _Compiling:
     """Shows that a thread compiles a kernel, from another thread.
 
-    The thread that compiles holds the lock of numba. It must not call whoever listens, who may
+    The thread that compiles holds the lock of numba. It must not call a listener, which may
     wait for a thread that compiles.
     """
 

@@ -1,9 +1,9 @@
-"""Stop running calls, each by a token of its own that whoever works for it looks at.
+"""Stop running calls, each by its own token, which the threads that work for it look at.
 
 DuckDB does not interrupt Python functions. What they do long asks the token of their call instead,
 at steps short enough: ``check`` looks at the token of its thread, and threads that a call starts
 take its token along. A token knows its connection, so that a stop reaches the calls of one
-connection and no other; Ctrl-C reaches all. In the same way it knows who listens to the call.
+connection and no other; Ctrl-C reaches all. It also knows the listener of the call.
 """
 
 import signal
@@ -209,7 +209,7 @@ def _all() -> list[Stop]:
 class _Handler:
     """The SIGINT handler: stop every call, and call the handler that was there ``before``.
 
-    It stands aside once nobody ``wants`` it.
+    It steps aside when no call ``wants`` it.
     """
 
     def __init__(self, before: Callable[..., Any], wants: Callable[[], bool]):

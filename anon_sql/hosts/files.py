@@ -187,7 +187,7 @@ def remove(path: Path) -> None:
 
 
 def open_itself(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Open a regular file, but not what a link leads to, and wait for no other end of a pipe.
+    """Open a regular file. Refuse symbolic links, and never block on a FIFO.
 
     Raises OSError for anything else.
     """

@@ -181,7 +181,7 @@ def sections(function: str, said: Mapping[str, Any]) -> dict[str, Any]:
 def require_known(
     function: str, where: str, found: Mapping[str, Any], names: Sequence[str]
 ) -> None:
-    """Raise AnonError for a key that is none of the known ones."""
+    """Raise AnonError for an unknown key."""
     for name in found:
         if name not in names:
             rule = f"{where} must have known keys only"

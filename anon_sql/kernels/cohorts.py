@@ -309,7 +309,7 @@ def nearest(points, weight, leaf, cohort, rows, starts):
     """Return the cohort of the member nearest to each row that waits, int32[n]; -1 for others.
 
     rows, starts: the rows of each leaf. The member is of the row's own leaf if that has any, else
-    of any leaf; -1 if nobody is a member.
+    of any leaf; -1 without a member.
     """
     found = np.full(leaf.size, -1, np.int32)
     for row in range(leaf.size):

@@ -51,7 +51,7 @@ OPTIONS = {"no_cfunc_wrapper": True} if NO_WRAPPER else {}  # of njit
 
 
 # -- A kernel that counts no references to arrays: its caller holds them. Plain: it counts them.
-# It must not make an array, which nobody would free. numba refuses to compile one that does.
+# It must not make an array, which would never be freed. numba refuses to compile one that does.
 
 
 def _can_leave_references() -> bool:

@@ -134,7 +134,7 @@ def _loss_of(model, places, box, u):
     total, half = 0.0, places.cost.shape[1] // 2
     for c in range(places.first.size):
         first = places.first[c]
-        if model.kind[c] == SET:  # without a branch that nobody foresees
+        if model.kind[c] == SET:  # without a branch that the processor mispredicts
             distinct, null = 0, places.null[c]
             for w in range(first, first + places.words[c]):
                 distinct += _ones(bits[u, w] & places.field[c])

@@ -134,7 +134,7 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
 def _multiset(folds: Ints, parent: Ints, rows: int) -> list[Ints]:
     """Return two numbers for the multiset of the folds below each row, equal for equal multisets.
 
-    Sums of random numbers of 64 bits of each fold, two of them, which nobody can foresee.
+    They are two sums of random 64-bit numbers of the folds, which cannot be foreseen.
     """
     rng = np.random.default_rng(secrets.randbits(128))
     kept = np.flatnonzero(parent >= 0)

@@ -26,9 +26,9 @@ JOBS = 16  # parts of the matching for each thread
 class Placed:
     """Where the n rows of a table are.
 
-    slot: int32[n], numbered from 0; -1 for rows without one. surplus: bool[n], rows of a kept
-    parent that no slot has. class_of: int32[n], the class of the person. owner: the table whose
-    slots these are, the table itself if its number of rows is known.
+    slot: int32[n], numbered from 0; -1 for rows without one. surplus: bool[n], rows without a
+    slot whose parent is released. class_of: int32[n], the class of the person. owner: the table
+    whose slots these are, the table itself if its number of rows is known.
     """
 
     slot: Ints

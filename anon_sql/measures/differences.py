@@ -1,8 +1,8 @@
-"""Measure what two releases tell, by subtraction, about who came and who went between them.
+"""Measure what two releases tell, by subtraction, about people who joined or left between them.
 
 The attacker knows who has a row in which release. A connected component is a union of classes of
-both releases that share covered persons: whoever is in it before is in it after, but for those who
-came or went, so that the difference of its rows is theirs.
+both releases that share covered persons: its people before are its people after, but for those who
+joined or left, so that the difference of its rows is theirs.
 """
 
 from collections.abc import Sequence

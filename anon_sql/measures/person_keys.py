@@ -2,7 +2,7 @@
 
 An identifier that repeats either numbers people who have several rows, or different people share a
 value by chance, as they share a street or a name. A number or a code counts as a key of people
-because nobody gives two people one number. A name, an address or a text counts as one only if rows
+because two people do not get one number. A name, an address or a text counts as one only if rows
 with one value are also alike in the quasi-identifiers, as the rows of one person are.
 """
 

@@ -140,8 +140,8 @@ def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> Quas
 
 
 def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
-    """Raise AnonError if a label is none of the release that ``like`` names, nor that of suppressed
-    rows; labels: of each quasi-identifier, as text."""
+    """Raise AnonError for a label that is not in the release that ``like`` names and not that of
+    suppressed rows; labels: of each quasi-identifier, as text."""
     earlier = request.option("like")
     if not isinstance(earlier, Earlier) or request.format != "label":
         return

@@ -17,7 +17,7 @@ KINDS = ("distinct", "entropy", "recursive")  # as kernels.legality numbers them
 
 @dataclass(frozen=True)
 class LDiversity(ValueModel):
-    """Every class has l diverse values of each sensitive column; NULL is none of them.
+    """Every class has l diverse values of each sensitive column; NULL does not count.
 
     Its kernel is ``kernels.legality.short_of_l``.
     """

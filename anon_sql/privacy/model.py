@@ -79,7 +79,7 @@ class ValueModel(Model):
 
     @property
     def monotone(self) -> bool:
-        """Return whether a legal class stays legal whatever rows join it, and whoever they are of.
+        """Return whether a legal class stays legal whatever rows, of whatever people, join it.
 
         Only such a model is closed under union where persons are counted: a person with rows in two
         classes counts once in their union.

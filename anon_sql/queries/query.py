@@ -296,7 +296,7 @@ def blocks(tree: Formula) -> list[Block]:
 
 
 def _positive(node: exp.Expression, negated: bool) -> exp.Expression:
-    """The same without NOT above a comparison, and without brackets."""
+    """Push NOT down to the comparisons, and remove brackets."""
     if isinstance(node, exp.Paren):
         return _positive(node.this, negated)
     if isinstance(node, exp.Not):

@@ -34,7 +34,7 @@ class Placed:
     """Where n persons are.
 
     cohorts: int32[n], from 0, -1 for who waits. cover: int32[n], of who waits the cohort of the
-    nearest member, whose label covers the person too, -1 if nobody is a member; -1 for others.
+    nearest member, whose label covers the person too, -1 without a member; -1 for others.
     largest: the largest share of a leaf that waits.
     """
 

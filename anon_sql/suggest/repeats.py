@@ -1,4 +1,4 @@
-"""Find columns that repeat another: whoever knows the one value of a row knows the other."""
+"""Find columns that repeat another: who knows the one value of a row knows the other."""
 
 from collections.abc import Sequence
 

@@ -29,8 +29,8 @@ __anon_counted AS (
         system.main.len(__anon_told.hashes) AS __anon_persons
     FROM __anon_persons_of('ledger_overlap', tbl, entity, key, ledger), __anon_ledger_listed(ledger)
 ),
--- A CTE is bound if it is named: without k and l nobody waits.
-__anon_nobody AS NOT MATERIALIZED (
+-- A CTE is bound if it is named: without k and l no one waits.
+__anon_no_one AS NOT MATERIALIZED (
     SELECT
         NULL::VARCHAR AS release, NULL::TIMESTAMP AS released_at, NULL::BIGINT AS persons,
         NULL::BIGINT AS shared, NULL::DOUBLE AS share
@@ -55,5 +55,5 @@ FROM (
         __anon_shared / system.main.nullif(__anon_persons, 0) AS share
     FROM __anon_counted
     UNION ALL
-    FROM query_table(if(k IS NULL AND l IS NULL, '__anon_nobody', '__anon_who_waits')))
+    FROM query_table(if(k IS NULL AND l IS NULL, '__anon_no_one', '__anon_who_waits')))
 ORDER BY released_at NULLS LAST, release;

@@ -46,10 +46,10 @@ WITH
 __anon_classed AS (
     FROM __anon_weighted_groups(
         coalesce(released, raw), __anon_measure_call(raw, quasi, NULL), sampling_weights)),
-__anon_nobody AS (FROM query_table(raw) LIMIT 0),
+__anon_no_one AS (FROM query_table(raw) LIMIT 0),
 __anon_people AS (
     FROM __anon_population(
-        raw, coalesce(population, '__anon_nobody'), __anon_measure_call(raw, quasi, NULL)))
+        raw, coalesce(population, '__anon_no_one'), __anon_measure_call(raw, quasi, NULL)))
 SELECT system.main.unnest(
     __anon_measures_risks(
         __anon_given, CASE WHEN population IS NOT NULL THEN __anon_h.__anon_types END,
@@ -61,6 +61,6 @@ FROM
     __anon_given(
         raw, coalesce(released, raw), __anon_measure_call(raw, quasi, NULL), hierarchy,
         '__anon_classed', __anon_is_alone := released IS NULL),
-    __anon_types(coalesce(population, '__anon_nobody')) AS __anon_h,
+    __anon_types(coalesce(population, '__anon_no_one')) AS __anon_h,
     __anon_types('__anon_people') AS __anon_b,
     __anon_groups('__anon_people', __anon_measure_call(raw, quasi, NULL), 'quasi');

@@ -54,7 +54,7 @@ def test_a_parameter_that_nobody_declares_is_an_error():
     headers.entries()
     (file,) = [file for file in sql_files() if file.name == "rayden"]
     text = file.text.replace("seed := 42", "sead := 42")
-    with pytest.raises(ValueError, match=r"release/rayden.sql: nobody declares sead"):
+    with pytest.raises(ValueError, match=r"release/rayden.sql: sead is not declared"):
         generate.with_parameters(headers.replace_text(file, text))
 
 
@@ -168,7 +168,7 @@ PLAIN = {
     "linked",
     "pseudonym",
     "reader",
-}  # folders of functions that nobody declares
+}  # folders of functions that are not declared
 UNDECLARED = {
     "series_forget",
     "series_status",

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.quick
     [
         (
             "anon:secret",
-            "the tag anon:secret is none of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:drop",
+            "the tag anon:secret is not one of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:drop",
         ),
         (
             "anon:",
-            "the tag anon: is none of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:drop",
+            "the tag anon: is not one of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:drop",
         ),
         ("anon:quasi anon:keep", "the tags anon:keep and anon:quasi exclude each other"),
     ],

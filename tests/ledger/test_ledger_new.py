@@ -119,7 +119,7 @@ OVERLAP = "SELECT persons, shared, round(share, 3) FROM ledger_overlap"
         ("k := 4", 0),
         ("k := 5", 4),
         ("l := 2, sensitive := 'ill'", 0),
-        ("l := 3, sensitive := 'ILL'", 4),  # NULL is none of them
+        ("l := 3, sensitive := 'ILL'", 4),  # NULL does not count
         ("k := 4, l := 3, sensitive := ['a''d']", 0),
         ("k := 4, l := 3, sensitive := ['a''d', 'ill']", 4),
         ("k := NULL, l := NULL", 0),

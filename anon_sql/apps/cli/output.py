@@ -104,9 +104,9 @@ def in_table(
 class Entering:
     """How a release is entered in a ledger or a series.
 
-    enter: takes the manifest, and what has no name yet beside the name that it is to get: the file
-    or folder, and then that of the manifest, if it is to be stated. around: is entered before the
-    release is written, and left after both got their names or failed to.
+    enter: takes the manifest, and pairs of a temporary path and its final path: of the file or
+    folder, and of the manifest if it is written. around: a context that is open while the release
+    is written and renamed.
     """
 
     enter: Callable[[Mapping[str, Any], Sequence[tuple[Path, Path]]], None]
@@ -154,7 +154,7 @@ class Output:
         """Write the release, its manifest if it is to be stated, and what is entered elsewhere.
 
         describe: returns the manifest of ``raw`` and ``written``. Returns the manifest, None if
-        nobody asks for it. The manifest gets its name last, so that none is there without its
+        it is not asked for. The manifest is renamed last, so that none is there without its
         release.
         """
         made, beside = None, None

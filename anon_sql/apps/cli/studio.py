@@ -83,7 +83,7 @@ def _print(url: str) -> None:
 
 
 def _open(url: str, folder: Path) -> None:
-    """Open the address in a browser by a file that nobody else can read.
+    """Open the address in a browser by a file that only this user can read.
 
     The list of processes would show the token if the browser were called with the address.
     """

@@ -83,7 +83,7 @@ def of_sweep(
 
 
 def _points(rows: Sequence[Mapping[str, Any]], risk: str) -> str | None:
-    """Return a chart of loss and risk, or None if a measure is unknown or nobody is at risk."""
+    """Return a chart of loss and risk, or None if a measure is unknown or no one is at risk."""
     known = [row for row in rows if row["gcp"] is not None and row[risk] is not None]
     series = []
     for method in dict.fromkeys(row["method"] for row in known):

@@ -1,4 +1,4 @@
-"""Write plain SQL with which whoever receives a file sees that k, l and the counts hold.
+"""Write plain SQL by which the recipient of a file checks k, l and the counts.
 
 It runs in DuckDB's own command line, without this package and without the raw table.
 """

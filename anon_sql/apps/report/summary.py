@@ -106,7 +106,7 @@ def _time(moment: datetime) -> str:
 def _today(
     con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], raw_names: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return what whoever knows the quasi-identifiers finds in the raw table.
+    """Return what an attacker who knows the quasi-identifiers finds in the raw table.
 
     alone, fewer: shares of the rows that share these values with no other row, and with fewer than
     ``FEW`` rows in all; persons are counted in place of rows if the request has an entity.
@@ -222,7 +222,7 @@ def _again(
 def command(
     written: Mapping[str, Any] | None, sources: Sources, by: Mapping[str, Any] | None
 ) -> str | None:
-    """Return the command that makes the release; None where nobody has written it down.
+    """Return the command that makes the release; None where it is not written down.
 
     by: the recipe that a manifest names. A release of a series is followed by the next one, never
     made again. A manifest of rows that no method of this package made

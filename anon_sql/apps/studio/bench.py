@@ -158,7 +158,7 @@ class Bench:
         return {"release": {**release, "t": tried.t}, "why": tried.why}
 
     def risk(self, tables: Mapping[str, Any], suggested: Sequence[str]) -> dict[str, Any]:
-        """Return what whoever knows the quasi-identifiers finds in the raw table.
+        """Return what an attacker who knows the quasi-identifiers finds in the raw table.
 
         suggested: the columns that are taken where none is a quasi-identifier.
         """

@@ -67,7 +67,7 @@ def of_column(found: Mapping[str, Any], of: str) -> Told:
 def raw_risk(con: duckdb.DuckDBPyConnection, quasi: Sequence[str], *, with_sets: bool) -> Told:
     """Return who is alone or at risk in the raw table, and the sets that single out most.
 
-    without: the columns that can be left out together and single out nobody more than the others
+    without: the columns that can be left out together and single out no more people than the others
     do, with the share that the others single out; None for no such columns.
     """
     given = arguments({"quasi": list(quasi)})

@@ -1,4 +1,4 @@
-"""Let nobody but the browser that was opened speak to the studio.
+"""Let only the browser that was opened speak to the studio.
 
 Host is checked first; then the token, which works once and for a minute, or the cookie that it has
 set; the key of the page for data; and the page's own Origin for whatever changes something.

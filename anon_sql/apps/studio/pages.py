@@ -172,7 +172,7 @@ def away(
 
 
 def unread(left: int, columns: int) -> str:
-    """Return how many roles nobody has confirmed yet, in words."""
+    """Return how many roles are not confirmed yet, in words."""
     if not left:
         return "All roles are confirmed."
     return f"{left:,} of {columns:,} roles are not confirmed yet."

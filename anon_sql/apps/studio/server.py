@@ -69,7 +69,7 @@ class Studio:
         await self.engine.end()
 
     async def _idle(self) -> None:
-        """End the studio when nobody has asked anything for long."""
+        """End the studio when it has not been used for long."""
         while True:
             await asyncio.sleep(min(IDLE / 10, 30))
             if self.guard is not None and time.monotonic() - self.guard.asked > IDLE:

@@ -84,7 +84,7 @@ class Session:
 
     @property
     def unread(self) -> int:
-        """Return how many roles nobody has confirmed."""
+        """Return how many roles are not confirmed."""
         return len(self.names) - len(self.read)
 
     def role(self, name: str) -> str:

@@ -241,7 +241,7 @@ _SPANS = {  # the years of TIMESTAMP are those of a label; nanoseconds reach les
 @dataclass(frozen=True)
 class End:
     """m ends of one side. values: in the column's type, NULL where no value of the type lies within
-    the range on this side, or the text is none of its kind. exact: bool[m], whether it holds them.
+    the range on this side, or the text is no such end. exact: bool[m], whether it holds them.
     """
 
     values: pa.Array

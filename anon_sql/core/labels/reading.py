@@ -243,8 +243,7 @@ def codes_of(columns: Sequence[Coverage], places: Sequence[Places] | None = None
 
 
 def ranked(column: Coverage) -> Coverage:
-    """Return the same with the place of each code among the different ones, ascending, as code;
-    codes, low, high, start, end: int32."""
+    """Replace codes by their dense ranks; codes, low, high, start, end: int32."""
     new = np.append(True, column.ordered[1:] != column.ordered[:-1])[: len(column.ordered)]
     codes = column.ordered[new]
     return replace(

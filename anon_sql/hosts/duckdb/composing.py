@@ -373,8 +373,8 @@ def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> Persons:
     """Return the persons; those without an id are one each."""
     if people is None or not (people < 0).any():
         return persons(ranks, people, counts)
-    nobody = people < 0
-    times = np.where(nobody, counts, 1)
+    unowned = people < 0
+    times = np.where(unowned, counts, 1)
     of = np.repeat(people, times)
     of[of < 0] = people.max() + 1 + np.arange(int((of < 0).sum()))
     return persons(np.repeat(ranks, times, axis=1), of, np.ones(len(of), dtype=np.int64))

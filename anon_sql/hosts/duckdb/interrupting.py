@@ -42,7 +42,7 @@ def interrupt(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def owner_of(con: duckdb.DuckDBPyConnection) -> Owner | tuple[None, None]:
-    """Return whom a call on a connection belongs to; nobody if it is not registered."""
+    """Return the owner of calls on a connection; none if it is not registered."""
     if con not in _numbers:
         return None, None
     if con not in _owners:

@@ -1,6 +1,6 @@
 """Write the SQL that counts the persons behind unlinked rows: for ``linked_audit``.
 
-Nobody can tell from a release whose unlinked rows are. The raw rows that their labels cover say
+A release does not tell whose its unlinked rows are. The raw rows that their labels cover tell
 whose they can be: n rows of equal labels can be of j persons, none of whom has more than 1/j of
 them, if the persons have enough such raw rows. The largest j is counted, and is an upper bound.
 """

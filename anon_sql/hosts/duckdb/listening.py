@@ -66,7 +66,7 @@ def _stopped(error: BaseException) -> str | None:
 
 @contextmanager
 def passed_on(con: duckdb.DuckDBPyConnection) -> Iterator[None]:
-    """Let whoever listens to the call of this thread hear those on a private connection too."""
+    """Let the listener of this thread's call hear those on a private connection too."""
     stop = stopping.current()
     if stop is None or stop.listener is None:
         yield

@@ -48,7 +48,7 @@ os.register_at_fork(after_in_child=_leave_those_of_parent)
 def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
     """Open a database like ``duckdb.connect`` and register the SQL functions on it."""
     con = duckdb.connect(path, **config)
-    if path in ("", ":memory:"):  # nobody else has it
+    if path in ("", ":memory:"):  # no other process has it
         with _installing:
             return _register(con, persist=False, overwrite=False, known=_NOTHING)
     return register(con)

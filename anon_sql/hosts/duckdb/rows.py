@@ -1,7 +1,7 @@
 """Store the rows of running calls, chunk by chunk as DuckDB reads them, within its memory.
 
 Storing them as lists in SQL would take more than twice as long for text. A statement that fails
-leaves its rows behind, since DuckDB tells nobody: they are deleted when its connection starts
+leaves its rows behind, since DuckDB does not tell: they are deleted when its connection starts
 another such statement, when its database closes, or when any connection starts one more than an
 hour later.
 """

@@ -65,7 +65,7 @@ def _owned(found: os.stat_result) -> bool:
 
 
 def _private(folder: Path) -> bool:
-    """Return whether nobody else can put anything into a folder, nor another one in its place."""
+    """Return whether no other user can write into a folder or replace it."""
     try:
         itself, parent = folder.lstat(), folder.parent.stat()
     except OSError:

@@ -1,6 +1,6 @@
 """Check a release as a whole within its plan: Spark adds up the class counts of all regions.
 
-Rows of a release reach nobody before all of it has passed: they are joined, still packed, with the
+No row of a release is returned before all of it has passed: rows are joined, still packed, with the
 one row of the check, which Spark computes first. Both read the same shuffle of what the regions
 have sent.
 """

@@ -132,7 +132,7 @@ function flush() {
   return sending;
 }
 
-// ---- rows of Roles that were in view: what nobody can have read is not confirmed
+// ---- rows of Roles that were in view: others are not confirmed
 const seen = new Set();
 const watcher = new IntersectionObserver((found) => {
   found.forEach(({ target, intersectionRatio }) => {
