@@ -2,7 +2,8 @@
 
 The ends of such a range are values of its class, and a node of a hierarchy has rows below several
 of its children. An attacker who knows this narrows a label. Cohen (2022), Attacks on
-deidentification's defenses, proves for some distributions how far; the figures here are those of one release.
+deidentification's defenses, proves for some distributions how far; the figures here are those of
+one release.
 """
 
 from collections.abc import Sequence

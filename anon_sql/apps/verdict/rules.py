@@ -136,7 +136,8 @@ VERDICT: Mapping[str, Limit] = {
     ),
     "query_error": Limit(
         "query_error",
-        "Counts are {found} as wrong as from a release in which every quasi-identifier is *.",
+        "The error of counts is {found} of that of a release whose quasi-identifiers are all "
+        "suppressed.",
         _LESS,
         *(0.5, 0.75),
     ),

@@ -71,7 +71,7 @@ def test_without_a_manifest_roles_must_be_named(folder):
         "✗ Do not release this as it is “k” fails: The smallest class has 10 rows; at least 200 are required. A person"
         in said_first
     )
-    assert "with what is unknown" in said_first
+    assert "versions not recorded" in said_first
 
 
 @pytest.mark.slow

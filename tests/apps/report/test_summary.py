@@ -167,7 +167,7 @@ def test_without_a_manifest_nothing_is_invented(folder):
     assert run(*call).exit_code == 0
     shown = summary(out.read_text("utf-8"))
     assert "Not known from the files given." in shown
-    assert "with what is unknown" in shown
+    assert "versions not recorded" in shown
 
 
 def test_duckdb_alone_checks_the_file(folder, said, monkeypatch):
