@@ -68,9 +68,9 @@ def test_other_types_and_values_are_one_error(spark, sql, rule):
         anon_sql.spark.mondrian(df, k=5, quasi=["q"])
 
 
-def test_steps_are_refused_at_once(spark):
+def test_bins_are_refused_at_once(spark):
     df = spark.range(20).selectExpr("cast(id AS int) AS q")
-    with pytest.raises(AnonError, match="steps must be left out of a release in parts"):
+    with pytest.raises(AnonError, match="bin_width must be left out of a release in parts"):
         anon_sql.spark.mondrian(df, k=5, quasi=["q"], bin_width={"q": 5})
 
 
