@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,12 +11,10 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
-from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.parameters import names
-from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.cli.progress import Progress, on_database
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.arrow import integers, one_array
@@ -139,8 +136,7 @@ def audit(
             else:
                 _show(source, asked, found)
 
-        with anon_sql.connect() as con:
-            stoppable(con, showing(NAME, progress, partial(measure, con)))
+        on_database(NAME, progress, measure)
         if missed:
             raise AnonError(
                 NAME,

@@ -1,31 +1,27 @@
 """Release, verify and report by a recipe: its source as ``raw``, its roles, its verdict."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import partial
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import typer
 
-import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
-from anon_sql.apps.cli import options as arguments
-from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw, whole_tuple
+from anon_sql.apps.cli.options import ReleaseCall, Statement
 from anon_sql.apps.cli.output import (
+    Asked,
     Output,
     ReleasedRelation,
+    describe,
     in_table,
     read_source,
     say_manifest,
     split,
     warning_of_blanks,
 )
-from anon_sql.apps.cli.progress import Shown, showing
+from anon_sql.apps.cli.progress import on_database
 from anon_sql.apps.cli.series import entering, recover, released_in, say_series
 from anon_sql.apps.verdict.of_recipe import HIERARCHY, dialect_of, judged, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
@@ -87,36 +83,6 @@ def say_verdict(found: Verdict) -> None:
         raise typer.Exit(IS_OPEN)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What a recipe asks for, before any row is read.
-
-    required, options: of the manifest, as ``split`` returns them. stated: in words, and what else
-    a manifest says. in_parts: whether, and how, the table is divided.
-    """
-
-    recipe: Recipe
-    required: Mapping[str, Any]
-    options: Mapping[str, Any]
-    stated: Mapping[str, Any]
-    in_parts: PartsOptions
-
-    @property
-    def roles(self) -> dict[str, list[str]]:
-        """Return the columns by role, as functions call them."""
-        return {name: self.recipe.roles[name] for name in manifest.ROLES}
-
-    @property
-    def hierarchy(self) -> str | None:
-        """Return the relation that holds the hierarchies."""
-        return HIERARCHY if self.recipe.hierarchies else None
-
-    @property
-    def call(self) -> dict[str, Any]:
-        """Return the parameters of the method but its table."""
-        return {**self.required, **self.roles, **self.options, "hierarchy": self.hierarchy}
-
-
 def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> Asked:
     """Return what a recipe asks for. Raises AnonError for an option that its method does not take.
 
@@ -128,16 +94,22 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
     unit = parameters.pop(UNIT, PERSON)
     required, options = split(recipe.method, parameters)
     said = recipe.statement
-    stated = arguments.statement(
-        said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
+    stated = Statement(said.get("purpose"), said.get("recipient"), said.get("assumptions", []))
+    more = {manifest.UNIQUE: unique_share, UNIT: unit, manifest.LIMIT: 0, "options": options}
+    return Asked(
+        recipe.method,
+        required,
+        options,
+        {name: recipe.roles[name] for name in manifest.ROLES},
+        {"hierarchy": HIERARCHY if recipe.hierarchies else None},
+        stated.by_name() | more,
+        PartsOptions(regions, region_rows, resume, in_files),
     )
-    stated |= {manifest.UNIQUE: unique_share, UNIT: unit, manifest.LIMIT: 0, "options": options}
-    in_parts = PartsOptions(regions, region_rows, resume, in_files)
-    return Asked(recipe, required, options, stated, in_parts)
 
 
 def write(
     con: duckdb.DuckDBPyConnection,
+    recipe: Recipe,
     of: Asked,
     output: Output,
     released: ReleasedRelation,
@@ -145,35 +117,17 @@ def write(
 ) -> dict[str, Any]:
     """Write the release of a recipe with its manifest, and return that."""
 
-    def describe() -> dict[str, Any]:
-        cast_values(con, "release", "written", of.roles["quasi"], of.options["format"])
-        again = in_types_of_raw(con, "written", whole_tuple(con, of.roles))
-        made = manifest.make(
-            con,
-            ("raw", again),
-            of.recipe.method,
-            {**of.required, **of.stated, **naming(state)},
-            of.roles,
-            of.hierarchy,
-        )
-        return {**made, "recipe": {"sha256": of.recipe.sha256}}
+    def described() -> dict[str, Any]:
+        return {**describe(con, of, state), "recipe": {"sha256": recipe.sha256}}
 
-    entered = entering(con, state) if state else None
-    made = output.write(con, released, describe, entered)
+    made = output.write(con, released, described, entering(con, state) if state else None)
     assert made is not None  # the output is stated
     return made
 
 
-def release(
-    path: Path,
-    out: str,
-    *,
-    overwrite: bool,
-    progress: Shown | None,
-    memory_limit: str | None,
-    resume: bool,
-) -> None:
+def release(call: ReleaseCall) -> None:
     """Write the release of a recipe with its manifest, unless the verdict is red or open."""
+    path, out = call.source, call.out
     recipe = recipes.read("release", path)
     stricter("release", recipe.stricter)
     output = Output(Path(out), means_folder(out), True)
@@ -181,33 +135,33 @@ def release(
     state = of_recipe(recipe)
     recover(state)
     in_database = recipe.table is not None
-    output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=in_database)
-    of = asked(recipe, in_files=output.in_files, resume=resume)
+    form = recipe.parameters.get("format")
+    output.prepare(recipe.file, form, call.overwrite, database=in_database)
+    of = asked(recipe, in_files=output.in_files, resume=call.large.resume)
     if state and (of.in_parts.wanted or output.in_files):
         rule = "a release of a series must be one file, not made in parts"
         raise AnonError("release", rule, "a folder" if output.in_files else "parts")
 
-    def make(con: duckdb.DuckDBPyConnection, stack: ExitStack) -> None:
-        if memory_limit is not None:
-            con.execute("SET memory_limit = ?", [memory_limit])
+    def make(con: duckdb.DuckDBPyConnection) -> None:
+        if call.large.memory_limit is not None:
+            con.execute("SET memory_limit = ?", [call.large.memory_limit])
         load(con, "release", recipe)
-        released = (
-            released_in(con, state, recipe.method, of.call)
+        with (
+            nullcontext(released_in(con, state, of))
             if state
-            else stack.enter_context(
-                in_table(con, recipe.method, of.call, output.target, of.in_parts)
-            )
-        )
-        found = judged(recipe, con, "release", {**requested(recipe), **naming(state)})
-        say_verdict(found)
-        made = write(con, of, output, released, state)
-        level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
-        console.say(f"{out}: {recipe.method}, k = {of.required['k']}, by {path}; verdict {level}")
-        say_series(con, state)
-        trimmed = bool(recipe.source.get("trim"))
-        if left := warning_of_blanks(con, "write trim = true into [source]", trimmed):
-            console.warn(left)
-        say_manifest(output.manifest, made)
+            else in_table(con, of, output.target) as released
+        ):
+            found = judged(recipe, con, "release", {**requested(recipe), **naming(state)})
+            say_verdict(found)
+            made = write(con, recipe, of, output, released, state)
+            level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
+            k = of.required["k"]
+            console.say(f"{out}: {recipe.method}, k = {k}, by {path}; verdict {level}")
+            if state:
+                say_series(con)
+            trimmed = bool(recipe.source.get("trim"))
+            if left := warning_of_blanks(con, "write trim = true into [source]", trimmed):
+                console.warn(left)
+            say_manifest(output.manifest, made)
 
-    with anon_sql.connect() as con, ExitStack() as stack:
-        stoppable(con, showing("release", progress, partial(make, con, stack)))
+    on_database("release", call.progress, make)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.apps.cli.options import read_hierarchy, statement
+from anon_sql.apps.cli.options import ReleaseCall, Statement, read_hierarchy, refuse
 from anon_sql.apps.linked_checks import (
     checked,
     figures,
@@ -42,6 +43,7 @@ from anon_sql.linked.schema import Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
 _TREES = "hierarchy"
+_ONE_TABLE = "tables that belong together take no such option"
 DATABASES = (".duckdb", ".db", ".ddb")
 _TAKEN = (
     "k",
@@ -80,6 +82,22 @@ def opened(function: str, name: str, source: Path) -> Iterator[duckdb.DuckDBPyCo
         raise AnonError(function, f"{name} must be a file", f"'{source}'")
     with anon_sql.connect(str(source), read_only=True) as con:
         yield con
+
+
+def release(call: ReleaseCall) -> None:
+    """Release the tables that are linked with the root of a call."""
+    refuse(_ONE_TABLE, call.of_one_table)
+    linking = asdict(call.linked)
+    release_root(
+        call.source,
+        call.out,
+        linking.pop("root"),
+        call.parameters,
+        linking,
+        call.statement.by_name(),
+        with_manifest=call.with_manifest,
+        overwrite=call.overwrite,
+    )
 
 
 def release_root(
@@ -229,9 +247,10 @@ def checks_of(
             yield from checked(tables_of(con, written, folder, quote, trees))
 
 
-def release_by_recipe(path: Path, out: str, *, overwrite: bool) -> None:
+def release_by_recipe(call: ReleaseCall) -> None:
     """Release the tables that belong together by a recipe, with their manifest."""
-    recipe = linked_recipes.read("release", path)
+    refuse(_ONE_TABLE, call.of_one_table)
+    recipe = linked_recipes.read("release", call.source)
     linked_recipes.require_source("release", recipe)
     said, parameters = recipe.statement, dict(recipe.parameters)
     linking = {"link": recipe.source.get("links"), "leave_out": recipe.source.get("leave_out")}
@@ -239,13 +258,15 @@ def release_by_recipe(path: Path, out: str, *, overwrite: bool) -> None:
     linking |= {name: parameters.pop(name) for name in of_linking if name in parameters}
     release_root(
         recipe.place,
-        out,
+        call.out,
         recipe.root,
         {**parameters, **recipe.roles},
         linking,
-        statement(said.get("purpose"), said.get("recipient"), said.get("assumptions", [])),
+        Statement(
+            said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
+        ).by_name(),
         with_manifest=True,
-        overwrite=overwrite,
+        overwrite=call.overwrite,
         recipe=recipe,
     )
 

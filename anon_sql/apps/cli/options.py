@@ -2,16 +2,18 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import duckdb
 import typer
 
 from anon_sql.apps import files
-from anon_sql.apps.cli.parameters import with_options
+from anon_sql.apps.cli.parameters import flag, with_options
+from anon_sql.apps.cli.progress import Shown
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core import common_parameters
@@ -19,26 +21,12 @@ from anon_sql.core.names import quote
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
+from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.pipeline.request import roles_of
 
-_STATED, _SERIES = "Statement for the recipient", "Earlier releases"
-Purpose = Annotated[
-    str | None, typer.Option(help="Purpose, in your words.", rich_help_panel=_STATED)
-]
-Recipient = Annotated[
-    str | None, typer.Option(help="Recipient, in your words.", rich_help_panel=_STATED)
-]
-Assumption = Annotated[
-    list[str],
-    typer.Option(
-        help="What recipients know or may do, in your words; may be repeated.",
-        rich_help_panel=_STATED,
-    ),
-]
 _UNIQUE: Any = typer.Option(
     min=0, max=1, help="Largest share of rows that may be unique on the kept columns."
 )
-UniqueShare = Annotated[float, _UNIQUE]
 UniqueShareOrWritten = Annotated[float | None, _UNIQUE]
 
 
@@ -52,66 +40,214 @@ class Unit(StrEnum):
 _UNIT: Any = typer.Option(
     help="What must be protected: row if k may count rows although an identifier repeats."
 )
-UnitOfProtection = Annotated[Unit, _UNIT]
 UnitOrWritten = Annotated[Unit | None, _UNIT]
+_in_series = partial(typer.Option, rich_help_panel="Earlier releases")
 Previous = Annotated[
-    list[Path],
-    typer.Option(
-        help="Earlier release of the same persons; may be repeated.", rich_help_panel=_SERIES
-    ),
-]
-PreviousShare = Annotated[
-    float,
-    typer.Option(
-        min=0,
-        max=1,
-        help="Largest share of persons that a comparison with --previous may reveal.",
-        rich_help_panel=_SERIES,
-    ),
-]
-Ledger = Annotated[
-    Path | None,
-    typer.Option(
-        help="DuckDB file that records the release, and its persons (--entity) as keyed hashes.",
-        rich_help_panel=_SERIES,
-    ),
-]
-LedgerKey = Annotated[
-    str,
-    typer.Option(
-        help="Key of these hashes; env:NAME reads an environment variable.",
-        rich_help_panel=_SERIES,
-    ),
-]
-Series = Annotated[
-    Path | None,
-    typer.Option(
-        help="DuckDB file with the state of a series, to which the release belongs; made if it is "
-        "not there.",
-        rich_help_panel=_SERIES,
-    ),
+    list[Path], _in_series(help="Earlier release of the same persons; may be repeated.")
 ]
 StateOfSeries = Annotated[
     Path | None,
-    typer.Option(
-        help="DuckDB file with the state of the series; RELEASED must be its latest release.",
-        rich_help_panel=_SERIES,
+    _in_series(
+        help="DuckDB file with the state of the series; RELEASED must be its latest release."
     ),
 ]
 SeriesKey = Annotated[
     str,
-    typer.Option(
-        help="Secret key of the series; env:NAME reads an environment variable.",
-        rich_help_panel=_SERIES,
-    ),
+    _in_series(help="Secret key of the series; env:NAME reads an environment variable."),
 ]
-Leavers = Annotated[
-    str,
-    typer.Option(
-        help="Rows of persons who have left a series: keep, or withdraw with their cohort.",
-        rich_help_panel=_SERIES,
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Protection:
+    """What the release of one table must protect beside its classes."""
+
+    unique_share: Annotated[float, _UNIQUE] = UNIQUE_SHARE
+    unit: Annotated[Unit, _UNIT] = Unit.PERSON
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """Earlier releases that a release is compared with, and the ledger that records it."""
+
+    previous: Previous = field(default_factory=list)
+    previous_share: Annotated[
+        float,
+        _in_series(
+            min=0,
+            max=1,
+            help="Largest share of persons that a comparison with --previous may reveal.",
+        ),
+    ] = 0
+    ledger: Annotated[
+        Path | None,
+        _in_series(
+            help="DuckDB file that records the release, and its persons (--entity) as keyed hashes."
+        ),
+    ] = None
+    ledger_key: Annotated[
+        str, _in_series(help="Key of these hashes; env:NAME reads an environment variable.")
+    ] = "env:ANON_KEY"
+
+
+@dataclass(frozen=True)
+class InSeries:
+    """The series that a release belongs to."""
+
+    series: Annotated[
+        Path | None,
+        _in_series(
+            help="DuckDB file with the state of a series, to which the release belongs; made if it "
+            "is not there."
+        ),
+    ] = None
+    series_key: SeriesKey = "env:ANON_KEY"
+    leavers: Annotated[
+        str,
+        _in_series(
+            help="Rows of persons who have left a series: keep, or withdraw with their cohort."
+        ),
+    ] = "keep"
+
+
+_stated = partial(typer.Option, rich_help_panel="Statement for the recipient")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What a manifest or a report states in the words of its author."""
+
+    purpose: Annotated[str | None, _stated(help="Purpose, in your words.")] = None
+    recipient: Annotated[str | None, _stated(help="Recipient, in your words.")] = None
+    assumption: Annotated[
+        list[str],
+        _stated(help="What recipients know or may do, in your words; may be repeated."),
+    ] = field(default_factory=list)
+
+    def by_name(self) -> dict[str, Any]:
+        """Return the texts by ``manifest.STATEMENT``."""
+        return {
+            "purpose": self.purpose,
+            "recipient": self.recipient,
+            "assumptions": [text for text in self.assumption if text.strip()],
+        }
+
+
+METHOD = "anonymize"
+_large = partial(typer.Option, rich_help_panel="Large tables")
+
+
+@dataclass(frozen=True)
+class LargeTable:
+    """How a table is released that does not fit into memory."""
+
+    regions: Annotated[int | None, _large(help="Number of parts to divide the table into.")] = None
+    region_rows: Annotated[int | None, _large(help="Number of rows in a part.")] = None
+    memory_limit: Annotated[str | None, _large(help="Memory limit, such as 4GB.")] = None
+    resume: Annotated[
+        bool,
+        _large("--resume", help="Continue after the parts that an earlier run finished."),
+    ] = False
+
+
+_linked = partial(typer.Option, rich_help_panel="Tables that belong together")
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The table that others are linked with, and how they are released."""
+
+    root: Annotated[
+        str | None,
+        _linked(
+            help="Table of persons; IN is a database or folder, and OUT gets a file per table."
+        ),
+    ] = None
+    link: Annotated[
+        list[str],
+        _linked(help="A link that IN lacks: 'visit.person_id -> person.person_id'."),
+    ] = field(default_factory=list)
+    leave_out: Annotated[list[str], _linked(help="Linked table that is not released.")] = field(
+        default_factory=list
+    )
+    surplus: Annotated[
+        str,
+        _linked(
+            help="Surplus rows: 'drop', or 'unlink' to release labels without keys and values."
+        ),
+    ] = "drop"
+    orphans: Annotated[
+        str, _linked(help="Rows whose foreign key has no match: 'error' or 'drop'.")
+    ] = "error"
+
+
+@dataclass(frozen=True)
+class ReleaseCall:
+    """What ``anon-sql release`` is called with."""
+
+    source: Path
+    out: str
+    method: str
+    parameters: Mapping[str, Any]
+    protection: Protection
+    earlier: Earlier
+    series: InSeries
+    statement: Statement
+    large: LargeTable
+    with_manifest: bool
+    linked: Linked
+    written_as: Dialect
+    progress: Shown | None
+    overwrite: bool
+
+    @property
+    def of_one_table(self) -> list[str]:
+        """Return the options that only the release of one table takes."""
+        groups = (self.protection, self.earlier, self.series, self.large)
+        read = ["--delimiter, --quote, --header, --null, --encoding or --trim"]
+        return [
+            *(["--method"] if self.method != METHOD else []),
+            *(option for group in groups for option in changed(group)),
+            *(read if self.written_as != Dialect() else []),
+        ]
+
+
+def changed(group: Any) -> list[str]:
+    """Return the options of a group that do not have their defaults."""
+    return [
+        flag(each.name)
+        for each in fields(group)
+        if getattr(group, each.name) != getattr(type(group)(), each.name)
+    ]
+
+
+def refuse(rule: str, options: Sequence[str]) -> None:
+    """Raise AnonError if there is an option that a kind of release does not take."""
+    if options:
+        raise AnonError("release", rule, options[0], "leave it out")
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each argument of a command that is one of these groups by the options in it."""
+    for name, argument in inspect.signature(command).parameters.items():
+        if argument.annotation in (Protection, Earlier, InSeries, Statement, LargeTable, Linked):
+            group = argument.annotation
+            command = with_options(command, name, _options(group), group)
+    return command
+
+
+def _options(group: Any) -> list[inspect.Parameter]:
+    declared = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=getattr(group(), name),
+            annotation=declared[name],
+        )
+        for name in declared
+    ]
+
+
 TABLE_FILE = "CSV, TSV or Parquet file, folder of Parquet files, or FILE.duckdb:schema.table."
 Hierarchy = Annotated[
     Path | None,
@@ -178,17 +314,6 @@ def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
 def _dialect(function: str, **given: Any) -> Dialect:
     signs = {name: given.pop(name) for name in notations.PARAMETERS}
     return dialect(function, **given, notations=notations.declared(function, signs))
-
-
-def statement(
-    purpose: str | None, recipient: str | None, assumptions: Sequence[str]
-) -> dict[str, Any]:
-    """Return what the options say of a release, by ``manifest.STATEMENT``."""
-    return {
-        "purpose": purpose,
-        "recipient": recipient,
-        "assumptions": [text for text in assumptions if text.strip()],
-    }
 
 
 def read_hierarchy(

@@ -10,6 +10,7 @@ import duckdb
 
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
+from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw, whole_tuple
 from anon_sql.apps.cli.parameters import flag, takers
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core import stopping
@@ -23,6 +24,7 @@ from anon_sql.hosts.parquet import ArrowRows, write_parquet
 from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
+from anon_sql.hosts.series_file import SeriesFile, naming
 from anon_sql.methods.method import release_methods
 
 
@@ -63,21 +65,41 @@ def read_source(
     return {}
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the release of one table.
+
+    required, options: of the manifest, as ``split`` returns them. roles: columns by ``ROLES``.
+    relations: those that parameters name. stated: in words, and what else a manifest says.
+    in_parts: whether, and how, the table is divided.
+    """
+
+    method: str
+    required: Mapping[str, Any]
+    options: Mapping[str, Any]
+    roles: Mapping[str, list[str]]
+    relations: Mapping[str, str | None]
+    stated: Mapping[str, Any]
+    in_parts: PartsOptions
+
+    @property
+    def call(self) -> dict[str, Any]:
+        """Return the parameters of the method but its table."""
+        return {**self.required, **self.roles, **self.options, **self.relations}
+
+
 @contextmanager
 def in_table(
-    con: duckdb.DuckDBPyConnection,
-    method: str,
-    call: Mapping[str, Any],
-    target: Path,
-    in_parts: PartsOptions,
+    con: duckdb.DuckDBPyConnection, asked: Asked, target: Path
 ) -> Iterator[ReleasedRelation]:
     """Make the relation ``released`` from the relation ``raw``.
 
-    call: the parameters of the method by name. The files of a release in parts exist until the end.
+    The files of a release in parts exist until the end.
     """
     (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
+    call, in_parts = asked.call, asked.in_parts
     options = {name: value for name, value in call.items() if name != "k"}
-    checked = parts_request(con, "raw", method, call["k"], options)
+    checked = parts_request(con, "raw", asked.method, call["k"], options)
     if one_statement(checked, rows, in_parts):
         with released_by_name(con, checked, call) as select, stored(con, select, {}) as found:
             con.execute(f"CREATE TEMP VIEW released AS {found.select}")
@@ -98,6 +120,26 @@ def in_table(
             known if written.rows > MEASURED else {},
             released.arrow,
         )
+
+
+def describe(
+    con: duckdb.DuckDBPyConnection,
+    asked: Asked,
+    state: SeriesFile | None = None,
+    earlier: Mapping[str, Path] | None = None,
+) -> dict[str, Any]:
+    """Return the manifest of ``raw`` and ``written``. earlier: files of releases, by relation."""
+    cast_values(con, "release", "written", asked.roles["quasi"], asked.options["format"])
+    compared = in_types_of_raw(con, "written", whole_tuple(con, asked.roles))
+    return manifest.make(
+        con,
+        ("raw", compared),
+        asked.method,
+        {**asked.required, **asked.stated, **naming(state)},
+        asked.roles,
+        asked.relations["hierarchy"],
+        earlier,
+    )
 
 
 @dataclass(frozen=True)

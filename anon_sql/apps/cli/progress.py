@@ -6,10 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from functools import partial
 from typing import Annotated, Any
 
+import duckdb
 import typer
 
+import anon_sql
+from anon_sql.apps.cli.console import stoppable
 from anon_sql.core import stopping
 from anon_sql.core.listening import Listener, Step
 from anon_sql.core.running import PATIENCE
@@ -43,6 +47,14 @@ def showing(command: str, how: Shown | None, work: Callable[[], None]) -> Callab
             work()
 
     return shown_work
+
+
+def on_database(
+    command: str, how: Shown | None, work: Callable[[duckdb.DuckDBPyConnection], None]
+) -> None:
+    """Do some work on a new database, show its progress, and let Ctrl-C stop it."""
+    with anon_sql.connect() as con:
+        stoppable(con, showing(command, how, partial(work, con)))
 
 
 @contextmanager

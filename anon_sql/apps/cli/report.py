@@ -3,21 +3,18 @@
 import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import duckdb
 import typer
 
-import anon_sql
 from anon_sql.apps import files, linked_checks, manifest
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load
-from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import in_types_of_raw, require_labels, whole_tuple
 from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_parameters
-from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.cli.progress import Progress, on_database
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.verdict.of_recipe import judging, requested
@@ -42,6 +39,7 @@ class Format(StrEnum):
 
 
 @with_parameters(of_manifests)
+@options.with_groups
 @options.with_dialect
 def report(
     raw: Annotated[
@@ -53,9 +51,7 @@ def report(
     parameters: Mapping[str, Any],
     unique_share: options.UniqueShareOrWritten = None,
     unit: options.UnitOrWritten = None,
-    purpose: options.Purpose = None,
-    recipient: options.Recipient = None,
-    assumption: options.Assumption = [],  # noqa: B006
+    statement: options.Statement,
     format_: Annotated[
         Format, typer.Option("--format", help="Page, or the same facts as JSON.")
     ] = Format.HTML,
@@ -89,7 +85,7 @@ def report(
             own = {n: value for n, value in parameters.items() if n != "hierarchy"}
             trees = parameters.get("hierarchy")
             others = (
-                *(own, unique_share is not None, unit, purpose, recipient, assumption, figures),
+                *(own, unique_share is not None, unit, options.changed(statement), figures),
                 series,
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
@@ -109,7 +105,7 @@ def report(
             **{name: parameters.get(name) for name in manifest.REQUIRED},
             manifest.UNIQUE: unique_share,
             UNIT: unit,
-            **options.statement(purpose, recipient, assumption),
+            **statement.by_name(),
         }
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:
@@ -147,8 +143,7 @@ def report(
                 count = figure_files.write(figures, said, drawn)
                 console.say(f"{figures}: its figures, {count} files, for the same readers")
 
-        with anon_sql.connect() as con:
-            stoppable(con, showing("report", progress, partial(draw, con)))
+        on_database("report", progress, draw)
 
 
 def _linked(released: Path) -> dict[str, Any] | None:
@@ -332,8 +327,7 @@ def sweep(
             _write(output, page.of_sweep(rows, request, raw.name, others))
             console.say(f"{output}: {_count(rows)}, none written")
 
-        with anon_sql.connect() as con:
-            stoppable(con, showing("sweep", progress, partial(draw, con)))
+        on_database("sweep", progress, draw)
 
 
 def _count(rows: Sequence[Mapping[str, Any]]) -> str:

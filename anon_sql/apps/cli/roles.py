@@ -4,10 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from shlex import quote as quoted
 from typing import Annotated, Any
 
 import duckdb
@@ -16,25 +13,19 @@ import typer
 import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
-from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.linked_roles import write_recipe
-from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.cli.progress import Progress, on_database
+from anon_sql.apps.cli.suggestions import by_role, entity_of, reading, say_suggestions, suggestions
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.apps.csv.notations import Declared, as_options
 from anon_sql.apps.verdict.of_recipe import try_first
-from anon_sql.apps.verdict.rules import FLOORS, RED, VERDICT
+from anon_sql.apps.verdict.rules import RED
 from anon_sql.core.names import literal, quote, split
-from anon_sql.core.roles import ROLES, fold, tagged
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
-from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import atomic_file, digest
-from anon_sql.suggest.roles import BLANKS
 
 NAME = "roles"
-_NAMED = 3  # columns that a line names
-HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
 
 
 @options.with_dialect
@@ -107,88 +98,22 @@ def roles(
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
             files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
-            reading, noted = _reading(con, source, written_as, again=recipe is not None)
-            found = suggestions(con, NAME)
+            lines: Iterator[str] = iter(())
             if recipe is not None:
-                lines = _write_recipe(con, source, recipe, found, reading)
+                proposed, noted = reading(con, source, written_as, again=True)
+                lines = _write_recipe(con, source, recipe, suggestions(con, NAME), proposed)
                 for line in noted:
                     console.say(line)
             elif sql:
-                lines = _comments(found, names)
+                lines = _comments(suggestions(con, NAME), names)
             elif dbt:
-                lines = _schema(found, names[-1])
+                lines = _schema(suggestions(con, NAME), names[-1])
             else:
-                console.show_lines(HEADER, map(_row, found))
-                proposed = reading.notations[len(written_as.notations) :]
-                markers = reading.nulls[len(written_as.nulls) :]
-                pairs = (*(("--null", text) for text in markers), *as_options(proposed))
-                said = " ".join(f"{option} {quoted(value)}" for option, value in pairs)
-                with_blanks = any(BLANKS in each["reason"] for each in found)
-                lines = iter(
-                    ["These are suggestions: check each one before you declare it."]
-                    + [f"To read numbers and dates as such, pass {said}"] * bool(said)
-                    + ["--trim removes the blanks around values."] * with_blanks
-                )
+                say_suggestions(con, source, written_as, suggestions(con, NAME))
             for line in lines:  # names are printed as they are, but cannot drive a terminal
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 
-        with anon_sql.connect() as con:
-            stoppable(con, showing(NAME, progress, partial(suggest, con)))
-
-
-def suggestions(
-    con: duckdb.DuckDBPyConnection, function: str, relation: str = "raw"
-) -> list[dict[str, Any]]:
-    """Return the rows of ``suggest_roles``, with the role of each column that declares one.
-
-    relation: the rows that are looked at; the comments are those of ``raw``. ``comment`` is the
-    text that declares a role, None without one. Raises AnonError for a comment that is not clear.
-    """
-    query = f"FROM suggest_roles({literal(relation)})"
-    found: list[dict[str, Any]] = con.sql(query).to_arrow_table().to_pylist()
-    comments = comments_on(con, "raw")
-    declared = tagged(function, [each["column_name"] for each in found], comments)
-    for each in found:
-        role, each["comment"] = declared.get(each["column_name"]), None
-        if role is not None:
-            each["comment"] = comments[fold(each["column_name"])]
-            each |= {"role": role, "reason": f"declared: the comment says anon:{role}"}
-    _generalize_rare(con, relation, found)
-    return found
-
-
-def _generalize_rare(
-    con: duckdb.DuckDBPyConnection, relation: str, found: Sequence[dict[str, Any]]
-) -> None:
-    """Make kept columns quasi-identifiers, one by one, until few rows have rare values of them.
-
-    Values are rare if fewer rows or people than the least k have them, as in the rule ``kept``.
-    """
-    least = FLOORS["contract"]
-    entity = next((each["column_name"] for each in found if each["entity"]), None)
-    counted = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
-
-    def rare(names: Sequence[str]) -> float:
-        by = ", ".join(map(quote, names))
-        of = f"FROM {quote(relation)} GROUP BY {by}"
-        ((few, rows),) = con.execute(
-            f"SELECT sum(n) FILTER (people < {least}), sum(n) "
-            f"FROM (SELECT count(*) AS n, {counted} AS people {of})"
-        ).fetchall()
-        return (few or 0) / rows if rows else 0.0
-
-    kept = {each["column_name"]: each for each in found if each["role"] == "keep"}
-    while len(kept) > 1 and rare(list(kept)) >= (VERDICT["rare"].amber or 0):
-        free = [name for name, each in kept.items() if each["comment"] is None]
-        if not free:
-            return
-        without = {name: rare([other for other in kept if other != name]) for name in free}
-        name = min(free, key=lambda each: without[each])
-        row = kept.pop(name)
-        row |= {
-            "role": "quasi",
-            "reason": f"few rows have its value with those of {listed([*kept])}",
-        }
+        on_database(NAME, progress, suggest)
 
 
 def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
@@ -202,63 +127,6 @@ def _check_recipe(path: Path, overwrite: bool, others: bool) -> None:
     if path.exists() and not overwrite:
         hint = "--overwrite replaces it"
         raise AnonError(NAME, "--recipe must be a new file", f"'{path}', which exists", hint)
-
-
-def _reading(
-    con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect, *, again: bool
-) -> tuple[Dialect, list[str]]:
-    """Return how a file is to be read, and lines that say so.
-
-    again: whether ``raw`` is read so, and texts without blanks around them.
-    """
-    markers = _markers(con, source)
-    reading = replace(written_as, nulls=(*written_as.nulls, *markers))
-    if markers:
-        _read_again(con, source, reading)
-    proposed = _proposed(con, source, written_as)
-    if markers and not again:
-        _read_again(con, source, written_as)
-    full = replace(reading, notations=(*reading.notations, *proposed))
-    merged = files.blanks(con, "raw", con.table("raw").columns)[1] if again else []
-    if merged:  # trimmed texts are fewer values, which also decide roles
-        full = replace(full, trim=True)
-    if again and full != reading:
-        _read_again(con, source, full)
-    noted = []
-    for text, names in markers.items():
-        some = listed(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
-        noted.append(
-            f'null = ["{text}"] in [source] reads it as missing in every column, because the other '
-            f"values of {some} are numbers or dates"
-        )
-    if merged:
-        noted.append(
-            f"trim = true in [source] removes the blanks around values of {listed(merged)}, some "
-            "of which differ in blanks alone"
-        )
-    return full, noted
-
-
-def _read_again(con: duckdb.DuckDBPyConnection, source: Path, dialect: Dialect) -> None:
-    """Make ``raw`` again, by another dialect."""
-    con.execute(f"DROP {'VIEW' if files.in_database(source) else 'TABLE'} raw")
-    files.read(con, source, "raw", dialect=dialect, called=(NAME, "FILE"))
-
-
-def _markers(con: duckdb.DuckDBPyConnection, source: Path) -> dict[str, list[str]]:
-    """Return the markers of missing values in a CSV file, with the columns that they hide."""
-    if files.in_database(source) or files.kind(source, NAME)[0] != "csv":
-        return {}
-    return notations.missing(con, "raw")
-
-
-def _proposed(con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect) -> Declared:
-    """Return the notations of columns of a CSV file that none is declared for."""
-    if files.in_database(source) or files.kind(source, NAME)[0] != "csv":
-        return ()
-    in_file = {name for name, column, _ in written_as.notations if column is None}
-    in_file |= {*notations.SIGNS} if in_file & {*notations.SIGNS} else set()
-    return tuple(each for each in notations.proposed(con, "raw") if each[0] not in in_file)
 
 
 def _write_recipe(
@@ -327,16 +195,14 @@ def first_recipe(
         if table is None
         else {"database": relative, "table": table, **schema, **trim}
     )
-    by_role = {
-        role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES
-    }
-    release = {"method": "anonymize", "k": 5, **disclosed(by_role)}
-    if (entity := next((n["column_name"] for n in found if n["entity"]), None)) is not None:
+    roles_found = by_role(found)
+    release = {"method": "anonymize", "k": 5, **disclosed(roles_found)}
+    if (entity := entity_of(found)) is not None:
         release["entity"] = entity
     return {
         "source": stated,
         "release": {**release, "effort": "good", "seed": 42},
-        "roles": by_role,
+        "roles": roles_found,
         "statement": {"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
         "made": {"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
     }
@@ -364,17 +230,6 @@ def _stem(path: Path) -> str:
     if stored is not None:
         return split(stored[1])[-1]
     return path.name[: -len(files.kind(path, NAME)[1])] or path.name
-
-
-def _row(found: dict[str, Any]) -> list[str]:
-    """Return the cells of a column, as in ``HEADER``."""
-    shares = (found[name] for name in ("null_share", "unique_share", "adds_share"))
-    return [
-        *(found[name] for name in ("column_name", "column_type", "role")),
-        f"{found['distinct_values']:,}",
-        *("" if share is None else f"{share:.1%}" for share in shares),
-        found["reason"] + (f"; repeats {found['repeats']}" if found["repeats"] else ""),
-    ]
 
 
 def _comments(found: Sequence[dict[str, Any]], names: Sequence[str]) -> Iterator[str]:

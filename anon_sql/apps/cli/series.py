@@ -1,53 +1,57 @@
-"""``anon-sql release --series``: the options of a release of a series, and what is said of it."""
+"""``anon-sql release --series``: release one table as the next release of a series."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from anon_sql.apps.cli import console
-from anon_sql.apps.cli.earlier import Together
-from anon_sql.apps.cli.output import Entering, ReleasedRelation
-from anon_sql.core.pseudonyms import KEY
-from anon_sql.errors import AnonError
+from anon_sql.apps.cli import console, one_table
+from anon_sql.apps.cli.options import ReleaseCall, changed, refuse
+from anon_sql.apps.cli.output import Asked, Entering, ReleasedRelation, describe
+from anon_sql.apps.cli.progress import on_database
+from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.series_file import STATE, SeriesFile, require_kept
 
 
-def state_of(
-    path: Path | None,
-    key: str,
-    parameters: Mapping[str, Any],
-    leavers: str,
-    others: Mapping[str, Any],
-) -> tuple[Mapping[str, Any], SeriesFile | None]:
-    """Return the parameters of the method, without l in a series, and the state that options name.
-
-    What a killed command has left of it is settled. Raises AnonError for one of the others, by
-    name, that a release of a series cannot have.
-    """
-    if path is None:
-        if (key, leavers) != (KEY, "keep"):
-            got = "--series-key" if key != KEY else "--leavers"
-            raise AnonError("release", f"{got} must come with --series", "none")
-        return parameters, None
-    for option, value in others.items():
-        if value:
-            rule = "a release of a series takes no such option"
-            raise AnonError("release", rule, option, "leave it out")
-    state = SeriesFile(path, key, {"leavers": leavers, "l": parameters.get("l")})
+def release(call: ReleaseCall) -> None:
+    """Release one table as the next release of a series, and tell what was made."""
+    refuse(
+        "a release of a series takes no such option",
+        [
+            *changed(call.earlier),
+            *(["--key"] if "key" in call.parameters else []),
+            *(option for option in changed(call.large) if option != "--memory-limit"),
+            *(["a folder"] if means_folder(call.out) else []),
+        ],
+    )
+    own = call.series
+    assert own.series is not None
+    options = {"leavers": own.leavers, "l": call.parameters.get("l")}
+    state = SeriesFile(own.series, own.series_key, options)
     recover(state)
-    return {n: v for n, v in parameters.items() if n != "l"}, state
+    call = replace(call, parameters={n: v for n, v in call.parameters.items() if n != "l"})
+    output, asked = one_table.prepared(call)
+
+    def work(con: duckdb.DuckDBPyConnection) -> None:
+        noticed = one_table.read_rows(con, call)
+        bound = one_table.bind(con, call, asked, in_series=True)
+        released = released_in(con, state, bound)
+        judged = one_table.judge(con, call, bound, released, in_series=True)
+        by = entering(con, state)
+        made = output.write(con, released, partial(describe, con, bound, state), by)
+        one_table.tell(call, bound, {n: v for n, v in judged.measures.items() if n != "rows"})
+        say_series(con)
+        one_table.warn(con, call, bound, noticed, judged.unique)
+        one_table.tell_next(call, output, made, alone=False)
+
+    on_database("release", call.progress, work)
 
 
-def say_series(
-    con: duckdb.DuckDBPyConnection, state: SeriesFile | None, together: Sequence[Together] = ()
-) -> None:
-    """Print what releases disclose together: a series, if it is one, and what attacks find."""
-    for row in together:
-        row.show()
-    if state is None:
-        return
+def say_series(con: duckdb.DuckDBPyConnection) -> None:
+    """Print what the last release of a series is about."""
     number, present, former, waiting, share = con.execute(
         "SELECT release, present, former, waiting, largest_waiting_share "
         f"FROM series_status('{STATE}') ORDER BY release DESC LIMIT 1"
@@ -71,10 +75,10 @@ def recover(state: SeriesFile | None) -> None:
 
 
 def released_in(
-    con: duckdb.DuckDBPyConnection, state: SeriesFile, method: str, call: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection, state: SeriesFile, asked: Asked
 ) -> ReleasedRelation:
-    """Make ``released`` from ``raw`` by a method, and the next state."""
-    return ReleasedRelation(state.release(con, method, call), ["FROM released"])
+    """Make ``released`` from ``raw``, and the next state."""
+    return ReleasedRelation(state.release(con, asked.method, asked.call), ["FROM released"])
 
 
 def entering(con: duckdb.DuckDBPyConnection, state: SeriesFile) -> Entering:

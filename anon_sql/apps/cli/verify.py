@@ -1,7 +1,6 @@
 """``anon-sql verify``: check that a released file is what its manifest says."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from math import isclose
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,11 +8,9 @@ from typing import Annotated, Any
 import duckdb
 import typer
 
-import anon_sql
 from anon_sql.apps import files, linked_checks, manifest, recorded
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import asked, load
-from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.earlier import (
     cast_values,
     earlier_files,
@@ -23,7 +20,7 @@ from anon_sql.apps.cli.earlier import (
     whole_tuple,
 )
 from anon_sql.apps.cli.linked import checks_of, source_of
-from anon_sql.apps.cli.progress import Progress, showing
+from anon_sql.apps.cli.progress import Progress, on_database
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.recorded import Check, not_checked
@@ -255,8 +252,7 @@ def verify(
             found.extend(recorded.recorded(written, list(found)))
             versions.append(manifest.other_versions(con, written))
 
-        with anon_sql.connect() as con:
-            stoppable(con, showing("verify", progress, partial(check_all, con)))
+        on_database("verify", progress, check_all)
         missing = "--raw" if raw is None and by is None else None
         recorded.say(found, missing, filter(None, versions))
 

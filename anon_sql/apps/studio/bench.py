@@ -15,7 +15,8 @@ import anon_sql
 from anon_sql.apps import manifest
 from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table
-from anon_sql.apps.cli.roles import disclosed, first_recipe, suggestions
+from anon_sql.apps.cli.roles import disclosed, first_recipe
+from anon_sql.apps.cli.suggestions import suggestions
 from anon_sql.apps.report import facts, rendering, summary
 from anon_sql.apps.studio import figures
 from anon_sql.apps.studio.source import NAME, Source, tables_of
@@ -339,7 +340,9 @@ class Bench:
                 recipes.write(temporary, **tables)
             recipe = recipes.read(NAME, paths["recipe"])
             self.con.execute("DROP TABLE IF EXISTS written")  # of an attempt before
-            written = by_recipe.write(self.con, by_recipe.asked(recipe), output, made.released)
+            written = by_recipe.write(
+                self.con, recipe, by_recipe.asked(recipe), output, made.released
+            )
             complete = manifest.with_output(written, output.target)
             sources = summary.Sources(recipe.file, output.target, recipe)
             request = {**of_recipe.requested(recipe), **_stated(recipe)}
@@ -381,9 +384,7 @@ class Bench:
         self._stack.close()
         self._trees(recipe)
         of, place = by_recipe.asked(recipe), self.folder / "released.parquet"
-        released = self._stack.enter_context(
-            in_table(self.con, recipe.method, of.call, place, of.in_parts)
-        )
+        released = self._stack.enter_context(in_table(self.con, of, place))
         self._there = copy.deepcopy(dict(tables))
         return released, of_recipe.requested(recipe)
 

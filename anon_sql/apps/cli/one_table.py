@@ -1,0 +1,209 @@
+"""``anon-sql release IN OUT``: read one table, bind its roles, release, judge, write and tell."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+
+from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console
+from anon_sql.apps.cli import options as arguments
+from anon_sql.apps.cli.earlier import (
+    check_earlier,
+    check_ledger,
+    enter,
+    kept_columns,
+    open_ledger,
+    read_earlier,
+    read_like,
+    require_apart,
+)
+from anon_sql.apps.cli.options import ReleaseCall
+from anon_sql.apps.cli.output import (
+    Asked,
+    Entering,
+    Output,
+    ReleasedRelation,
+    describe,
+    in_table,
+    read_source,
+    say_manifest,
+    split,
+    warning_of_blanks,
+)
+from anon_sql.apps.cli.people import require_people
+from anon_sql.apps.cli.progress import on_database
+from anon_sql.core.common_parameters import UNIT
+from anon_sql.core.roles import REST, fold
+from anon_sql.errors import Words
+from anon_sql.hosts.files import means_folder
+from anon_sql.hosts.kept import unique_on_kept
+from anon_sql.hosts.parts.call import parts_request
+from anon_sql.hosts.parts.release import PartsOptions
+
+
+class Judged(NamedTuple):
+    """What is measured of a release; unique: a warning of rows that kept columns single out."""
+
+    measures: Mapping[str, Any]
+    unique: str | None
+
+
+def release(call: ReleaseCall) -> None:
+    """Release one table, and tell what was made."""
+    output, asked = prepared(call)
+    before, entity = call.earlier, call.parameters.get("entity")
+
+    def work(con: duckdb.DuckDBPyConnection) -> None:
+        noticed = read_rows(con, call)
+        bound = bind(con, call, asked)
+        again: list[str] = []
+        entering = None
+        if before.ledger and entity:
+            again = open_ledger(con, before.ledger, entity, before.ledger_key)
+            entering = Entering(partial(enter, con, output.target.name, before.ledger_key))
+        earlier = read_earlier(con, "release", before.previous, bound.roles)
+        with in_table(con, bound, output.target) as released:
+            judged = judge(con, call, bound, released)
+            share = before.previous_share
+            together = require_apart(con, [*earlier], share, bound.call) if earlier else []
+            described = partial(describe, con, bound, earlier=earlier)
+            made = output.write(con, released, described, entering)
+            tell(call, bound, judged.measures)
+            for row in together:
+                row.show()
+            warn(con, call, bound, noticed, judged.unique, again)
+            tell_next(call, output, made, alone=not output.in_files)
+
+    on_database("release", call.progress, work)
+
+
+def prepared(call: ReleaseCall) -> tuple[Output, Asked]:
+    """Return what is to be written, and what is asked, before any row is read.
+
+    Raises AnonError for files that cannot be read or must not be written, and for options that do
+    not fit together.
+    """
+    parameters, large = call.parameters, call.large
+    output = Output(Path(call.out), means_folder(call.out), call.with_manifest)
+    output.prepare(call.source, parameters.get("format"), call.overwrite)
+    roles = {name: parameters.get(name, []) for name in manifest.ROLES}
+    like = parameters.get("like")
+    declared = files.in_database(call.source) is not None  # its comments may declare roles
+    check_earlier(call.earlier.previous, like, roles["sensitive"] or [REST] * declared)
+    check_ledger(call.earlier.ledger, parameters.get("entity"))
+    named = {"like": like.name} if like else {}
+    required, options = split(call.method, {**parameters, **named})
+    stated = call.statement.by_name() | {
+        manifest.UNIQUE: call.protection.unique_share,
+        UNIT: str(call.protection.unit),
+        manifest.LIMIT: call.earlier.previous_share,
+        "options": options,
+    }
+    in_parts = PartsOptions(large.regions, large.region_rows, large.resume, output.in_files)
+    return output, Asked(fold(call.method), required, options, roles, {}, stated, in_parts)
+
+
+def read_rows(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> dict[str, Words]:
+    """Make ``raw`` from IN, and return what was noticed in its columns."""
+    return read_source(con, call.source, "raw", call.written_as, call.large.memory_limit)
+
+
+def _check(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+    """Raise AnonError for the first fault of a call, as every host does, before roles are named."""
+    values = {**asked.required, **asked.options}
+    others = {name: value for name, value in values.items() if name not in ("k", "like")}
+    named = {role: names or None for role, names in asked.roles.items()}
+    parts_request(con, "raw", asked.method, values["k"], {**others, **named})
+
+
+def bind(
+    con: duckdb.DuckDBPyConnection, call: ReleaseCall, asked: Asked, *, in_series: bool = False
+) -> Asked:
+    """Return what is asked with the columns of each role, and with the relations of other files.
+
+    in_series: whether the release is one of a series, whose state checks the call.
+    """
+    parameters, roles = call.parameters, dict(asked.roles)
+    trees = arguments.read_hierarchy(con, "release", parameters.get("hierarchy"), "hierarchy")
+    if not in_series:
+        _check(con, asked)
+    arguments.name_roles(con, asked.method, roles, parameters.get("entity"), releases=True)
+    like = parameters.get("like")
+    check_earlier(call.earlier.previous, like, roles["sensitive"])
+    return replace(asked, roles=roles, relations={"hierarchy": trees, **read_like(con, like)})
+
+
+def judge(
+    con: duckdb.DuckDBPyConnection,
+    call: ReleaseCall,
+    asked: Asked,
+    released: ReleasedRelation,
+    *,
+    in_series: bool = False,
+) -> Judged:
+    """Measure ``released``. Raises AnonError if its classes hold too few people.
+
+    in_series: whether it is a release of a series, whose rows are not those of ``raw``.
+    """
+    k, roles = asked.required["k"], asked.roles
+    measures = released.measures or arguments.measured(
+        con,
+        "FROM __anon_utility('utility', 'raw', 'released', ?, ?, ?, ?, __anon_own := ?)",
+        [
+            *(k, roles["quasi"], asked.relations["hierarchy"]),
+            *(asked.options.get("weights"), in_series),
+        ],
+    )
+    counted = not released.measures
+    require_people(con, asked.call, call.protection.unit, counted=counted)
+    if not counted:
+        return Judged(measures, None)
+    kept = kept_columns(con, "released", [*roles["quasi"], *roles["sensitive"]])
+    share = call.protection.unique_share
+    return Judged(measures, unique_on_kept(con, "FROM released", kept, share, k))
+
+
+def tell(call: ReleaseCall, asked: Asked, measures: Mapping[str, Any]) -> None:
+    """Print what was made, and its measures."""
+    console.say(f"{call.out}: {asked.method}, k = {asked.required['k']}, from {call.source}")
+    console.show_measures(measures)
+
+
+def warn(
+    con: duckdb.DuckDBPyConnection,
+    call: ReleaseCall,
+    asked: Asked,
+    noticed: Mapping[str, Words],
+    unique: str | None,
+    again: Sequence[str] = (),
+) -> None:
+    """Warn of what was noticed in quasi-identifiers of a file, and of blanks around texts.
+
+    unique: warning of ``judge``; again: of people who are in earlier releases.
+    """
+    quasi = {fold(column) for column in asked.roles["quasi"]}
+    of_columns = [str(text) for column, text in noticed.items() if fold(column) in quasi]
+    blanks = warning_of_blanks(con, "pass --trim", call.written_as.trim)
+    for warning in filter(None, (*of_columns, unique, blanks, *again)):
+        console.warn(warning)
+
+
+def tell_next(
+    call: ReleaseCall, output: Output, made: Mapping[str, Any] | None, *, alone: bool
+) -> None:
+    """Print where the manifest is, and which command gives a verdict on the release.
+
+    alone: whether ``report`` needs no more than the two files and the roles.
+    """
+    if made and call.with_manifest:
+        say_manifest(output.manifest, made)
+    by = "release by a recipe for a verdict: anon-sql help release-by-a-recipe"
+    if alone:
+        by = f"for a verdict: {shlex.join(['anon-sql', 'report', f'{call.source}', call.out])}"
+        by += " -o report.html" + ("" if call.with_manifest else ", with the roles of this call")
+    console.note(f"release: {call.out} was not judged; {by}")

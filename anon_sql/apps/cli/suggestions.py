@@ -1,0 +1,179 @@
+"""Suggest the roles of the columns of ``raw``, and print them with how its file is to be read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote as quoted
+from typing import Any
+
+import duckdb
+
+from anon_sql.apps import files
+from anon_sql.apps.cli import console
+from anon_sql.apps.csv import notations
+from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.csv.notations import Declared, as_options
+from anon_sql.apps.verdict.rules import FLOORS, VERDICT
+from anon_sql.core.names import literal, quote
+from anon_sql.core.roles import ROLES, fold, tagged
+from anon_sql.errors import listed
+from anon_sql.hosts.duckdb.roles import comments_on
+from anon_sql.suggest.roles import BLANKS
+
+NAME = "roles"
+_NAMED = 3  # columns that a line names
+HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
+
+
+def suggestions(
+    con: duckdb.DuckDBPyConnection, function: str, relation: str = "raw"
+) -> list[dict[str, Any]]:
+    """Return the rows of ``suggest_roles``, with the role of each column that declares one.
+
+    relation: the rows that are looked at; the comments are those of ``raw``. ``comment`` is the
+    text that declares a role, None without one. Raises AnonError for a comment that is not clear.
+    """
+    query = f"FROM suggest_roles({literal(relation)})"
+    found: list[dict[str, Any]] = con.sql(query).to_arrow_table().to_pylist()
+    comments = comments_on(con, "raw")
+    declared = tagged(function, [each["column_name"] for each in found], comments)
+    for each in found:
+        role, each["comment"] = declared.get(each["column_name"]), None
+        if role is not None:
+            each["comment"] = comments[fold(each["column_name"])]
+            each |= {"role": role, "reason": f"declared: the comment says anon:{role}"}
+    _generalize_rare(con, relation, found)
+    return found
+
+
+def by_role(found: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the columns of each role."""
+    return {role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES}
+
+
+def entity_of(found: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the column that identifies people with several rows; None without one."""
+    return next((each["column_name"] for each in found if each["entity"]), None)
+
+
+def say_suggestions(
+    con: duckdb.DuckDBPyConnection,
+    source: Path,
+    written_as: Dialect,
+    found: Sequence[dict[str, Any]],
+) -> None:
+    """Print suggestions as a table, and options that read their file better."""
+    proposed, _ = reading(con, source, written_as, again=False)
+    console.show_lines(HEADER, map(_row, found))
+    console.say("These are suggestions: check each one before you declare it.")
+    pairs = (
+        *(("--null", text) for text in proposed.nulls[len(written_as.nulls) :]),
+        *as_options(proposed.notations[len(written_as.notations) :]),
+    )
+    if pairs:
+        options = " ".join(f"{option} {quoted(value)}" for option, value in pairs)
+        console.say(f"To read numbers and dates as such, pass {options}")
+    if any(BLANKS in each["reason"] for each in found):
+        console.say("--trim removes the blanks around values.")
+
+
+def _generalize_rare(
+    con: duckdb.DuckDBPyConnection, relation: str, found: Sequence[dict[str, Any]]
+) -> None:
+    """Make kept columns quasi-identifiers, one by one, until few rows have rare values of them.
+
+    Values are rare if fewer rows or people than the least k have them, as in the rule ``kept``.
+    """
+    least = FLOORS["contract"]
+    entity = entity_of(found)
+    counted = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
+
+    def rare(names: Sequence[str]) -> float:
+        by = ", ".join(map(quote, names))
+        of = f"FROM {quote(relation)} GROUP BY {by}"
+        ((few, rows),) = con.execute(
+            f"SELECT sum(n) FILTER (people < {least}), sum(n) "
+            f"FROM (SELECT count(*) AS n, {counted} AS people {of})"
+        ).fetchall()
+        return (few or 0) / rows if rows else 0.0
+
+    kept = {each["column_name"]: each for each in found if each["role"] == "keep"}
+    while len(kept) > 1 and rare(list(kept)) >= (VERDICT["rare"].amber or 0):
+        free = [name for name, each in kept.items() if each["comment"] is None]
+        if not free:
+            return
+        without = {name: rare([other for other in kept if other != name]) for name in free}
+        name = min(free, key=lambda each: without[each])
+        row = kept.pop(name)
+        row |= {
+            "role": "quasi",
+            "reason": f"few rows have its value with those of {listed([*kept])}",
+        }
+
+
+def reading(
+    con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect, *, again: bool
+) -> tuple[Dialect, list[str]]:
+    """Return how a file is to be read, and lines that say so.
+
+    again: whether ``raw`` is read so, and texts without blanks around them.
+    """
+    markers = _markers(con, source)
+    reading = replace(written_as, nulls=(*written_as.nulls, *markers))
+    if markers:
+        _read_again(con, source, reading)
+    proposed = _proposed(con, source, written_as)
+    if markers and not again:
+        _read_again(con, source, written_as)
+    full = replace(reading, notations=(*reading.notations, *proposed))
+    merged = files.blanks(con, "raw", con.table("raw").columns)[1] if again else []
+    if merged:  # trimmed texts are fewer values, which also decide roles
+        full = replace(full, trim=True)
+    if again and full != reading:
+        _read_again(con, source, full)
+    noted = []
+    for text, names in markers.items():
+        some = listed(names[:_NAMED]) + f" and {len(names) - _NAMED} more" * (len(names) > _NAMED)
+        noted.append(
+            f'null = ["{text}"] in [source] reads it as missing in every column, because the other '
+            f"values of {some} are numbers or dates"
+        )
+    if merged:
+        noted.append(
+            f"trim = true in [source] removes the blanks around values of {listed(merged)}, some "
+            "of which differ in blanks alone"
+        )
+    return full, noted
+
+
+def _read_again(con: duckdb.DuckDBPyConnection, source: Path, dialect: Dialect) -> None:
+    """Make ``raw`` again, by another dialect."""
+    con.execute(f"DROP {'VIEW' if files.in_database(source) else 'TABLE'} raw")
+    files.read(con, source, "raw", dialect=dialect, called=(NAME, "FILE"))
+
+
+def _markers(con: duckdb.DuckDBPyConnection, source: Path) -> dict[str, list[str]]:
+    """Return the markers of missing values in a CSV file, with the columns that they hide."""
+    if files.in_database(source) or files.kind(source, NAME)[0] != "csv":
+        return {}
+    return notations.missing(con, "raw")
+
+
+def _proposed(con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect) -> Declared:
+    """Return the notations of columns of a CSV file that none is declared for."""
+    if files.in_database(source) or files.kind(source, NAME)[0] != "csv":
+        return ()
+    in_file = {name for name, column, _ in written_as.notations if column is None}
+    in_file |= {*notations.SIGNS} if in_file & {*notations.SIGNS} else set()
+    return tuple(each for each in notations.proposed(con, "raw") if each[0] not in in_file)
+
+
+def _row(found: dict[str, Any]) -> list[str]:
+    """Return the cells of a column, as in ``HEADER``."""
+    shares = (found[name] for name in ("null_share", "unique_share", "adds_share"))
+    return [
+        *(found[name] for name in ("column_name", "column_type", "role")),
+        f"{found['distinct_values']:,}",
+        *("" if share is None else f"{share:.1%}" for share in shares),
+        found["reason"] + (f"; repeats {found['repeats']}" if found["repeats"] else ""),
+    ]
