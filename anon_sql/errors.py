@@ -118,6 +118,7 @@ def _spelled(part: object, spelling: "Spelling") -> str:
 
 
 COMMENTS, COMPARISONS = "comments on columns", "k = 7, which compares"
+COMMANDS = "commands such as anon-sql roles"
 
 
 class Spelling:

@@ -33,6 +33,7 @@ from anon_sql.core.parameters import (
 from anon_sql.core.pseudonyms import choices, resolved
 from anon_sql.core.roles import PARAMETER, Roles, assign, fold, including, named
 from anon_sql.errors import (
+    COMMANDS,
     COMMENTS,
     AnonError,
     Argument,
@@ -224,7 +225,8 @@ def checked(
             + Parameter("keep")
             + ", or pass "
             + Argument("keep", ["*"])
-            + " to release all of them as they are",
+            + " to release all of them as they are"
+            + Where(COMMANDS, "; anon-sql roles suggests roles"),
         )
     gone |= {fold(name) for name in (*roles.quasi, *roles.left_out)}
     return Request(

@@ -30,7 +30,7 @@ def test_columns_without_a_role_are_listed(census):
     assert said == (
         f"anonymize: every column needs a role, got none for {listed}, income; name it in "
         "--identifier, --quasi, --sensitive or --keep, or pass --keep '*' to release all of them "
-        "as they are"
+        "as they are; anon-sql roles suggests roles"
     )
     assert not census.with_name("safe.csv").exists()
 

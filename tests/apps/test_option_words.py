@@ -16,7 +16,7 @@ PEOPLE = "age,sex,illness\n" + "".join(
             ["--quasi", "age"],
             "anonymize: every column needs a role, got none for sex, illness; name it in "
             "--identifier, --quasi, --sensitive or --keep, or pass --keep '*' to release all of "
-            "them as they are",
+            "them as they are; anon-sql roles suggests roles",
         ),
         (
             ["--quasi", "agee"],

@@ -44,7 +44,7 @@ CASES = [
         NONE + "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, "
         "quasi, sensitive or keep, or pass keep := ['*'] to release all of them as they are",
         NONE + "name it in --identifier, --quasi, --sensitive or --keep, or pass --keep '*' to "
-        "release all of them as they are",
+        "release all of them as they are; anon-sql roles suggests roles",
         NONE + "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, "
         "quasi, sensitive or keep, or pass keep=['*'] to release all of them as they are",
         NONE + "name it in identifiers, quasi, sensitive or keep, or pass keep=['*'] to release "

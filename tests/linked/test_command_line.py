@@ -137,5 +137,9 @@ def test_what_is_refused(stored, tmp_path):
     assert refused(
         "release", stored, f"{tmp_path}/out/", "--root", "person", "--t", 0.2
     ).startswith("release: --t does not apply to tables that belong together")
+    for option, value in (("--regions", 2), ("--ledger-key", "env:X"), ("--leavers", "withdraw")):
+        said = refused("release", stored, f"{tmp_path}/out/", "--root", "person", option, value)
+        assert f"take no such option, got {option}; leave it out" in said
     assert not (tmp_path / "out").exists()
-    assert refused("release", "in.csv", "out.csv").startswith("release: --quasi must name")
+    said = refused("release", "in.csv", "out.csv", "--keep", "x")
+    assert said.startswith("release: --quasi must name")

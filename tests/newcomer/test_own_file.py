@@ -38,7 +38,8 @@ MISTAKES = {
     "role": (
         RELEASE + "--k 5 --quasi Straße,Größe,Alter --sensitive Gruppe",
         "anonymize: every column needs a role, got none for Betrag; name it in --identifier, --quasi, "
-        "--sensitive or --keep, or pass --keep '*' to release all of them as they are",
+        "--sensitive or --keep, or pass --keep '*' to release all of them as they are; "
+        "anon-sql roles suggests roles",
     ),
     "file": (
         RELEASE.replace("kunden", "kudnen") + "--k 5 " + ROLES,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+import typer
 
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
@@ -37,13 +38,18 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.people import require_people
 from anon_sql.apps.cli.progress import on_database
+from anon_sql.apps.cli.spelling import command_line
+from anon_sql.apps.cli.suggestions import by_role, entity_of, say_suggestions, suggestions
 from anon_sql.core.common_parameters import UNIT
-from anon_sql.core.roles import REST, fold
+from anon_sql.core.roles import PARAMETER, REST, fold, has_tag
 from anon_sql.errors import Words
+from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.kept import unique_on_kept
 from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions
+
+NO_ROLES = 2  # exit code
 
 
 class Judged(NamedTuple):
@@ -109,8 +115,38 @@ def prepared(call: ReleaseCall) -> tuple[Output, Asked]:
 
 
 def read_rows(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> dict[str, Words]:
-    """Make ``raw`` from IN, and return what was noticed in its columns."""
-    return read_source(con, call.source, "raw", call.written_as, call.large.memory_limit)
+    """Make ``raw`` from IN, and return what was noticed in its columns.
+
+    Without any role, print the suggested ones and the call with them. Raises typer.Exit then.
+    """
+    source, written_as = call.source, call.written_as
+    noticed = read_source(con, source, "raw", written_as, call.large.memory_limit)
+    declared = any(map(has_tag, comments_on(con, "raw").values()))
+    if not declared and not any(call.parameters.get(name) for name in manifest.ROLES):
+        _suggest(con, call)
+        raise typer.Exit(NO_ROLES)
+    return noticed
+
+
+def _suggest(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> None:
+    """Print the suggested roles of ``raw``, and the call with them as its last line."""
+    found = suggestions(con, "release")
+    say_suggestions(con, call.source, call.written_as, found)
+    columns, entity = by_role(found), entity_of(found)
+    if not columns["quasi"]:
+        console.note(
+            "release: no column has a role, and none is suggested as a quasi-identifier; nothing "
+            "was written. Name quasi-identifiers in --quasi"
+        )
+        return
+    added = {PARAMETER[role]: names for role, names in columns.items() if names}
+    if entity is not None and "entity" not in call.parameters:
+        added["entity"] = [entity]
+    console.say(command_line(call.context, added))
+    console.note(
+        "release: no column has a role; nothing was written. Check the suggested roles, then run "
+        "the command above"
+    )
 
 
 def _check(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:

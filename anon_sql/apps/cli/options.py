@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_type_hints
 import duckdb
 import typer
 
-from anon_sql.apps import files
+from anon_sql.apps import files, manifest
 from anon_sql.apps.cli.parameters import flag, with_options
 from anon_sql.apps.cli.progress import Shown
 from anon_sql.apps.csv import notations
@@ -182,8 +182,9 @@ class Linked:
 
 @dataclass(frozen=True)
 class ReleaseCall:
-    """What ``anon-sql release`` is called with."""
+    """What ``anon-sql release`` is called with. context: of typer, which knows what was typed."""
 
+    context: typer.Context
     source: Path
     out: str
     method: str
@@ -254,6 +255,16 @@ Hierarchy = Annotated[
     typer.Option(
         help="File of attribute, value, level and label, or folder with a .csv per column."
     ),
+]
+TableOrRecipe = Annotated[
+    Path, typer.Argument(metavar="IN", help=f"{TABLE_FILE[:-1]}; or a recipe, .toml.")
+]
+FileOrFolder = Annotated[
+    str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")
+]
+Method = Annotated[str, typer.Option(help="Release method.")]
+WithManifest = Annotated[
+    bool, typer.Option("--manifest", help=f"Also write OUT{manifest.ENDING} for verify.")
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 

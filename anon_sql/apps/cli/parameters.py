@@ -229,8 +229,10 @@ _NAMES = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<bare>[^,]*))(?:,|$
 def names(values: Sequence[str]) -> list[str]:
     """Return the names in repeated options of comma-separated names; quotes protect a comma."""
     found = [match for value in values for match in _NAMES.finditer(value)]
-    named = (m["bare"] if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found)
-    return [name.strip() for name in named if name.strip()]
+    named = (
+        m["bare"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found
+    )
+    return [name for name in named if name]
 
 
 def pairs(function: str, option: str, values: Sequence[str]) -> dict[str, float] | None:

@@ -1,8 +1,7 @@
 """``anon-sql release``: the options of the command, and which kind of release they ask for."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -26,24 +25,18 @@ STOPPED = "release: stopped on request; nothing was written"
 @arguments.with_groups
 @arguments.with_dialect
 def release(
-    source: Annotated[
-        Path,
-        typer.Argument(metavar="IN", help=f"{arguments.TABLE_FILE[:-1]}; or a recipe, .toml."),
-    ],
-    out: Annotated[
-        str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")
-    ],
+    context: typer.Context,
+    source: arguments.TableOrRecipe,
+    out: arguments.FileOrFolder,
     *,
-    method: Annotated[str, typer.Option(help="Release method.")] = METHOD,
+    method: arguments.Method = METHOD,
     parameters: Mapping[str, Any],
     protection: arguments.Protection,
     earlier: arguments.Earlier,
     in_series: arguments.InSeries,
     statement: arguments.Statement,
     large: arguments.LargeTable,
-    with_manifest: Annotated[
-        bool, typer.Option("--manifest", help=f"Also write OUT{manifest.ENDING} for verify.")
-    ] = False,
+    with_manifest: arguments.WithManifest = False,
     linking: arguments.Linked,
     written_as: Dialect,
     progress: Progress = None,
@@ -54,15 +47,29 @@ def release(
     Files are .csv, .tsv (also compressed, .gz or .zst) or .parquet. If OUT
     ends in /, it becomes a folder of Parquet files of a million rows each.
     Separate columns with commas, or repeat the option. Every column needs a
-    role; --keep '*' releases all other columns unchanged.
-    More on CSV files: anon-sql help release-a-csv-file. A recipe holds all of
-    these: anon-sql help release-by-a-recipe.
+    role; --keep '*' releases all other columns unchanged. Without any role,
+    the command prints suggested roles and the call with them, and writes
+    nothing. More on CSV files: anon-sql help release-a-csv-file. A recipe
+    holds all of these: anon-sql help release-by-a-recipe.
 
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """
     call = ReleaseCall(
-        *(source, out, method, parameters, protection, earlier, in_series, statement),
-        *(large, with_manifest, linking, written_as, progress, overwrite),
+        context=context,
+        source=source,
+        out=out,
+        method=method,
+        parameters=parameters,
+        protection=protection,
+        earlier=earlier,
+        series=in_series,
+        statement=statement,
+        large=large,
+        with_manifest=with_manifest,
+        linked=linking,
+        written_as=written_as,
+        progress=progress,
+        overwrite=overwrite,
     )
     with console.one_sentence(STOPPED, spelling=_spelling(call)):
         _kind(call)(call)
@@ -96,14 +103,15 @@ def _require_alone(call: ReleaseCall) -> None:
 
 
 def _require_one_table(call: ReleaseCall) -> None:
-    """Raise AnonError for options of linked tables or of a series, and without --quasi.
+    """Raise AnonError for options of linked tables or of a series, and for roles without --quasi.
 
     A file needs quasi-identifiers; those of tables in a database may stand in comments.
     """
     for option in changed(call.linked):
         raise AnonError("release", f"{option} must come with --root", "none")
-    if not call.parameters.get("quasi") and files.in_database(call.source) is None:
-        hint = "write --quasi age,city, or release by a recipe"
+    roles = {name for name in manifest.ROLES if call.parameters.get(name)}
+    if roles and "quasi" not in roles and files.in_database(call.source) is None:
+        hint = "write --quasi age,city (anon-sql roles suggests roles), or release by a recipe"
         raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
     if call.series.series is None:
         for option in changed(call.series):

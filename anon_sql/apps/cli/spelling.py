@@ -1,17 +1,16 @@
 """Spell errors as a command does: options for parameters, files for relations."""
 
-import csv
-import io
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import typer
 from typer.models import OptionInfo
 
-from anon_sql.apps.cli.parameters import NAMED
-from anon_sql.errors import Spelling
+from anon_sql.apps.cli.parameters import NAMED, flag
+from anon_sql.errors import COMMANDS, Spelling
 
 _WITHIN = (
     *("hierarchy", "ledger", "ledger_overlap", "ledger_entry"),
@@ -26,7 +25,7 @@ class Options(Spelling):
     has no comments on columns.
     """
 
-    has = frozenset()
+    has = frozenset({COMMANDS})
 
     def __init__(
         self,
@@ -67,6 +66,45 @@ class Options(Spelling):
         return self.options.get(self.named.get(name, name))
 
 
+def command_line(context: typer.Context, added: Mapping[str, Sequence[str]]) -> str:
+    """Return the command that was typed, with more options, for a shell.
+
+    added: columns by parameter.
+    """
+    places, words = [], []
+    for each in context.command.params:
+        source = context.get_parameter_source(str(each.name))
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[str(each.name)]
+        if each.param_type_name == "argument":
+            places.append(str(value))
+        elif isinstance(value, bool):
+            words.append((each.opts if value else each.secondary_opts)[0])
+        else:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                words += [each.opts[0], str(one).removesuffix(".0" * isinstance(one, float))]
+    for name, columns in added.items():
+        words += [flag(name), columns[0] if name == "entity" else _separated(columns)]
+    if any(place.startswith("-") for place in places):
+        places = [*words, "--", *places]
+    else:
+        places += words
+    return " ".join(map(_quoted, ["anon-sql", str(context.command.name), *places]))
+
+
+def _quoted(word: str) -> str:
+    """Return a word for a shell, in which no control character reaches the terminal."""
+    if word.isprintable():
+        return shlex.quote(word)
+    escaped = word.replace("\\", "\\\\").replace("'", "\\'")
+    return "$'" + "".join(c if c.isprintable() else _escaped(c) for c in escaped) + "'"
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in character.encode())
+
+
 def argument(value: Any) -> str:
     """Return a value as an argument for a shell."""
     if value is ...:
@@ -80,7 +118,9 @@ def argument(value: Any) -> str:
 
 
 def _separated(texts: Sequence[str]) -> str:
-    """Return texts with commas in between, in double quotes where they contain one."""
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow(texts)
-    return line.getvalue()
+    """Return texts with commas in between, in double quotes where ``names`` would change one."""
+    quotes = str.maketrans({'"': '""'})
+    return ",".join(
+        f'"{text.translate(quotes)}"' if set(text) & {",", '"'} or text != text.strip() else text
+        for text in texts
+    )
