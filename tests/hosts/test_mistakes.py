@@ -18,8 +18,8 @@ KEEP = "keep := ['*']"
         ("FROM rayden(people, quasi := ['age'])", "a name is a text in single quotes, 'people'"),
         ("FROM rayden('people', entity := id)", "a name is a text in single quotes, 'id'"),
         (
-            "FROM rayden('people', quasi := ['age'])",
-            "Macro rayden() does not support the supplied arguments; it has no parameter quasi; "
+            "FROM rayden('people', qids := ['age'])",
+            "Macro rayden() does not support the supplied arguments; it has no parameter qids; "
             "did you mean quasi?",
         ),
         (

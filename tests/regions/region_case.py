@@ -5,15 +5,15 @@ from sqlglot import exp
 from anon_sql.regions.sql import (
     REGION,
     ROWS_ALIAS,
+    column,
+    dealt_select,
     modulo,
-    relation,
-    spreading_hash,
-    together,
     value,
 )
 from anon_sql.regions.tree import Leaf, Test
 
 CUTS = "anon_cuts"  # the alias of the relation of cut points
+DEALT = "anon_dealt"  # the column of the numbers that spread rows over parts
 
 
 def routed_select(request, regions, source, cuts, *, rows=True):
@@ -24,9 +24,11 @@ def routed_select(request, regions, source, cuts, *, rows=True):
     """
     region = _region(request, regions, regions.tree.root)
     number = exp.alias_(region, REGION, quoted=True, copy=False)
-    every = [exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))]
+    star = exp.Star(except_=[exp.to_identifier(DEALT)])
+    every = [exp.Column(this=star, table=exp.to_identifier(ROWS_ALIAS, quoted=True))]
     query = exp.select(*(every if rows else []), number, copy=False)
-    query = query.from_(relation(source), copy=False)
+    dealt = dealt_select(request, "duckdb", source, DEALT)
+    query = query.from_(exp.maybe_parse(dealt, dialect="duckdb").subquery(ROWS_ALIAS), copy=False)
     points = exp.Table(this=exp.to_identifier(cuts, quoted=True)).as_(CUTS, table=True, quoted=True)
     query = query.join(points, join_type="cross", copy=False)
     return query.sql("duckdb", copy=False)
@@ -39,8 +41,7 @@ def _region(request, regions, node):
         number = exp.Literal.number(first)
         if parts == 1:
             return number
-        hashed = spreading_hash(together(request), request.seed + 1, "duckdb")
-        part = exp.cast(modulo(hashed, parts), exp.DataType.Type.INT)
+        part = exp.cast(modulo(column(DEALT), parts), exp.DataType.Type.INT)
         return exp.Add(this=number, expression=part)
     yes, no = (_region(request, regions, side) for side in (node.yes, node.no))
     if isinstance(yes, exp.Literal) and yes == no:

@@ -75,7 +75,7 @@ def test_statements_name_no_value_of_the_data(con):
     assert all(point.text.startswith("1234") for point in found.tree.points)
     for dialect in ("duckdb", "spark"):
         assert "1234" not in region_sql.count_select(call, dialect, "big", None)
-        assert "1234" not in region_sql.hashed_select(call, dialect, "big", "hash")
+        assert "1234" not in region_sql.dealt_select(call, dialect, "big", "number")
 
 
 def test_both_dialects_say_the_same(con):
@@ -85,7 +85,7 @@ def test_both_dialects_say_the_same(con):
     assert sqlglot.transpile(duck, read="duckdb", write="spark") == [spark]
     for statement in (
         sampling.sample_select(call, "spark", "big", 7),
-        region_sql.hashed_select(call, "spark", "big", "hash"),
+        region_sql.dealt_select(call, "spark", "big", "number"),
     ):
         assert re.search(r"SHIFTRIGHTUNSIGNED\(XXHASH64\(\d+, ", statement)
         assert f"`{HOSTILE}`" in statement

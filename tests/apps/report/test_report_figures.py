@@ -42,7 +42,7 @@ def test_every_section_is_there(made):
 def test_the_first_screen_says_what_a_reader_signs(made):
     said = first_screen(page(made))
     assert said.startswith(
-        "Release report: safe.parquet ✗ Do not release this as it is Counts are "
+        "Release report: safe.parquet ✗ Do not release this as it is The error of counts is "
     )
     for text in (
         "generalized age, se<b>x, born sensitive, kept illness other, kept none",
