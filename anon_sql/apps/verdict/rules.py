@@ -136,8 +136,7 @@ VERDICT: Mapping[str, Limit] = {
     ),
     "query_error": Limit(
         "query_error",
-        "The error of counts is {found} of that of a release whose quasi-identifiers are all "
-        "suppressed.",
+        "The error of counts is {found} of that with all quasi-identifiers suppressed.",
         _LESS,
         *(0.5, 0.75),
     ),
