@@ -137,7 +137,7 @@ def test_tab_completes(terminal):
     assert table(screen)[-1] == ["23"]
     terminal.answer("CREATE TABLE persons AS SELECT 1 AS age;")
     terminal.tab("SELECT * FROM anon_roles('pers", "ons")
-    terminal.tab("', qi", "ds :")  # the colours part the sign
+    terminal.tab("', quas", "i :")  # the colours part the sign
     terminal.tab("['ag", "e")
     screen = terminal.answer("']);")
     assert table(screen)[-1][:3] == ["age", "INTEGER", "quasi"]
