@@ -19,6 +19,7 @@ from anon_sql.core.parameters import (
     declare,
     param,
 )
+from anon_sql.core.pseudonyms import KEY
 from anon_sql.errors import COMMENTS, Where
 from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.k_anonymity import KAnonymity
@@ -108,7 +109,7 @@ class Audit:
         null="none",
         relation=True,
     )
-    key: Any = param("env:ANON_KEY", Secret(), "secret key of the series, as in anon_pseudonym")
+    key: Any = param(KEY, Secret(), "secret key of the series, as in anon_pseudonym")
     unit: str = unit_of_protection()
 
 

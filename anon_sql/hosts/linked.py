@@ -185,8 +185,10 @@ def release_linked(
         }
         made = _made(asked, schema, given)
         stopping.check(NAME)
-        said = {**stated, "hierarchy": hierarchy, "bin_width": bin_width and dict(bin_width)}
-        said["key"] = reference(key)
+        said = {
+            **stated, "hierarchy": hierarchy, "bin_width": bin_width and dict(bin_width),
+            "key": reference(key),
+        }  # fmt: skip
         manifest = described(schema, made, said)
         with target.staged(schema, made, options.format) as staged:
             truth = options.format in LABELLED

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.core.arrow import valid
+from anon_sql.core.labels.types import arrow_type
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.linked.bin_width import cut_rows
@@ -26,7 +27,7 @@ from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
 from anon_sql.pipeline.compute import release as release_rows
 from anon_sql.pipeline.request import Relation, Request, Source, checked
-from anon_sql.pipeline.table import released_type, shown
+from anon_sql.pipeline.table import shown
 
 Codes = npt.NDArray[np.int32]
 CLASSES = "class"
@@ -265,7 +266,7 @@ def _labelled(
     request = request_of(asked, points.types, points.bin_width)
     if len(own) == 0:
         none = {
-            name: pa.nulls(0, released_type(request, name, values.type))
+            name: pa.nulls(0, arrow_type(request.released_type(name), values.type))
             for name, values in points.columns.items()
         }
         empty = pa.array([], pa.string()), np.zeros(0, np.int32)

@@ -30,7 +30,7 @@ from anon_sql.core.parameters import (
     read,
     takes,
 )
-from anon_sql.core.pseudonyms import choices, resolved
+from anon_sql.core.pseudonyms import KEY, choices, resolved
 from anon_sql.core.roles import PARAMETER, Roles, assign, fold, including, named
 from anon_sql.errors import (
     COMMANDS,
@@ -303,8 +303,7 @@ def _transparent(
             function,
             Parameter("transparent") + " needs a secret key, which decides between equal rows",
             "none",
-            "put at least 16 random bytes into a variable, and pass "
-            + Argument("key", "env:ANON_KEY"),
+            "put at least 16 random bytes into a variable, and pass " + Argument("key", KEY),
         )
     distinct: list[ValueModel] = (
         []

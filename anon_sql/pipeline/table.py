@@ -35,7 +35,7 @@ def release_table(
     if table.num_rows == 0:
         return pa.table(
             {
-                name: pa.nulls(0, released_type(request, name, table.schema.field(name).type))
+                name: pa.nulls(0, _released_type(request, name, table.schema.field(name).type))
                 for name in names
             }
         )
@@ -85,7 +85,7 @@ def shown(request: Request, name: str, labels: Labels) -> pa.Array:
     return pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
 
 
-def released_type(request: Request, name: str, kind: pa.DataType) -> pa.DataType:
+def _released_type(request: Request, name: str, kind: pa.DataType) -> pa.DataType:
     """Return the Arrow type of a released column, whose type in the source is ``kind``."""
     return arrow_type(request.released_type(name), kind) if name in request.quasi else kind
 

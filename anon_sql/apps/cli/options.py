@@ -18,6 +18,7 @@ from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.core import common_parameters
 from anon_sql.core.names import quote
+from anon_sql.core.pseudonyms import KEY
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
@@ -86,7 +87,7 @@ class Earlier:
     ] = None
     ledger_key: Annotated[
         str, _in_series(help="Key of these hashes; env:NAME reads an environment variable.")
-    ] = "env:ANON_KEY"
+    ] = KEY
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class InSeries:
             "is not there."
         ),
     ] = None
-    series_key: SeriesKey = "env:ANON_KEY"
+    series_key: SeriesKey = KEY
     leavers: Annotated[
         str,
         _in_series(

@@ -20,6 +20,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.verdict.of_recipe import judging, requested
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import quote
+from anon_sql.core.pseudonyms import KEY
 from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest
@@ -59,7 +60,7 @@ def report(
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
     series: options.StateOfSeries = None,
-    series_key: options.SeriesKey = "env:ANON_KEY",
+    series_key: options.SeriesKey = KEY,
     written_as: Dialect,
     figures: Annotated[
         Path | None,

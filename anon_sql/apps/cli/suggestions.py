@@ -119,17 +119,17 @@ def reading(
     again: whether ``raw`` is read so, and texts without blanks around them.
     """
     markers = _markers(con, source)
-    reading = replace(written_as, nulls=(*written_as.nulls, *markers))
+    marked = replace(written_as, nulls=(*written_as.nulls, *markers))
     if markers:
-        _read_again(con, source, reading)
+        _read_again(con, source, marked)
     proposed = _proposed(con, source, written_as)
     if markers and not again:
         _read_again(con, source, written_as)
-    full = replace(reading, notations=(*reading.notations, *proposed))
+    full = replace(marked, notations=(*marked.notations, *proposed))
     merged = files.blanks(con, "raw", con.table("raw").columns)[1] if again else []
     if merged:  # trimmed texts are fewer values, which also decide roles
         full = replace(full, trim=True)
-    if again and full != reading:
+    if again and full != marked:
         _read_again(con, source, full)
     noted = []
     for text, names in markers.items():

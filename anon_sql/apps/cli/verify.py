@@ -29,6 +29,7 @@ from anon_sql.attacks.composition import ATTACK
 from anon_sql.audit.earlier import EARLIER
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.core.names import quote
+from anon_sql.core.pseudonyms import KEY
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 from anon_sql.hosts import linked_recipes, recipes
@@ -203,7 +204,7 @@ def verify(
     hierarchy: options.Hierarchy = None,
     previous: options.Previous = [],  # noqa: B006
     series: options.StateOfSeries = None,
-    series_key: options.SeriesKey = "env:ANON_KEY",
+    series_key: options.SeriesKey = KEY,
     written_as: Dialect,
     progress: Progress = None,
 ) -> None:

@@ -31,7 +31,7 @@ class Session:
     """The choices, and the answers of the engine by what they answer.
 
     facts, columns: what the engine says of the source, empty until it has. tables: of the recipe.
-    read: the columns whose role somebody has confirmed. key: of the recipe that was loaded.
+    read: the columns whose role is confirmed. key: of the recipe that was loaded.
     """
 
     start: Path

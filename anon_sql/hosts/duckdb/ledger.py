@@ -24,6 +24,7 @@ from anon_sql.core.parameters import (
     read,
 )
 from anon_sql.core.pseudonyms import (
+    KEY,
     LENGTH,
     entry_digest,
     key_check,
@@ -212,7 +213,7 @@ class Persons:
         "are compared whatever their type: the numbers 5 and 5.00 and the text 5 are the same "
         "person, and the text 005 is another",
     )
-    key: Any = param("env:ANON_KEY", Anything(), "the key of the ledger, as in anon_pseudonym")
+    key: Any = param(KEY, Anything(), "the key of the ledger, as in anon_pseudonym")
 
 
 @dataclass(frozen=True)

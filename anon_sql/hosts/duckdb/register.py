@@ -293,7 +293,7 @@ def secret(token: str, function: str, name: str) -> str:
             "secrets can be read only from a database that allows it",
             "one that does not",
             "open it with allow_unredacted_secrets = true, or pass "
-            + Argument("key", "env:ANON_KEY"),
+            + Argument("key", pseudonyms.KEY),
         ) from None
     if not found:
         raise AnonError(function, rule, "none of that name")

@@ -16,7 +16,7 @@ from anon_sql.audit.columns import unique_sentence
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.duckdb_internals.hashing import mark, row_hash, sort_key
-from anon_sql.core.labels.types import is_printed
+from anon_sql.core.labels.types import arrow_type, is_printed
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import literal, quote
 from anon_sql.core.running import Workers
@@ -34,7 +34,7 @@ from anon_sql.measures.uniqueness import UNIQUE_SHARE, Hashes
 from anon_sql.pipeline.compute import Release, release
 from anon_sql.pipeline.request import Relation, Request, Source, checked, roles_of
 from anon_sql.pipeline.synthesize import require_sensitive, synthesize
-from anon_sql.pipeline.table import released_type, shown
+from anon_sql.pipeline.table import shown
 from anon_sql.suggest.combinations import Counts
 from anon_sql.suggest.roles import Shape, kind_of, without_identifiers
 
@@ -343,7 +343,8 @@ def _empty(
 ) -> Any:
     """Return a release without rows."""
     types = {
-        name: released_type(request, name, rows.schema.field(name).type) for name in request.quasi
+        name: arrow_type(request.released_type(name), rows.schema.field(name).type)
+        for name in request.quasi
     }
     none = np.empty(0, np.int32)
     labels = {name: partial(pa.nulls, 0, kind) for name, kind in types.items()}
