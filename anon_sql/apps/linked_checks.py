@@ -15,12 +15,12 @@ from anon_sql.apps import manifest
 from anon_sql.apps.recorded import Check, not_checked
 from anon_sql.apps.verdict.figures import loss_calls, rows_of
 from anon_sql.core.columns import is_number
+from anon_sql.core.labels.types import ONE_VALUE
 from anon_sql.core.names import exactly, literal, quote
 from anon_sql.errors import AnonError
 from anon_sql.hosts.documents import Optional
 from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
 from anon_sql.hosts.files import digest
-from anon_sql.hosts.linked import LABELLED
 from anon_sql.hosts.linked_manifest import MARK, SHAPE, inconsistency, schema_of
 from anon_sql.linked.schema import Node, Schema
 
@@ -100,7 +100,7 @@ class Tables:
             self.columns,
             parameters["k"],
             float(parameters["l"]),
-            truth=parameters["format"] in LABELLED and known,
+            truth=parameters["format"] not in ONE_VALUE and known,
             hierarchy=self.trees,
         )
 
@@ -189,7 +189,7 @@ def checked(found: Tables) -> Iterator[Check]:
         yield Check(f"{name}: as written", same, "" if same else f"{value}, not {stated}")
     if found.raw is None:
         yield not_checked("raw rows, rows left out, orphans and gcp: as written")
-    elif written["parameters"]["format"] not in LABELLED:
+    elif written["parameters"]["format"] in ONE_VALUE:
         yield not_checked("means and medians: as the raw tables give them")
     for row in written.get("checks", ()):
         if row["property"] in {each["property"] for each in rows}:
@@ -324,7 +324,7 @@ def _counts(found: Tables, audit: LinkedAudit, node: Node) -> dict[str, Any]:
     )
     left = raw - row["rows"] - row["unlinked"]
     row |= {"raw_rows": raw, "left_out": left, "orphans": raw - tied}
-    if found.written["parameters"]["format"] in LABELLED:
+    if found.written["parameters"]["format"] not in ONE_VALUE:
         row["gcp"] = _gcp(found, node, linked)
     return row
 

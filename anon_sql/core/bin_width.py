@@ -21,7 +21,7 @@ from anon_sql.core.arrow import integers, plain, valid
 from anon_sql.core.columns import approximate, comparable, halves, is_number, require_finite
 from anon_sql.core.common_parameters import pairs_of
 from anon_sql.core.labels.reading import Ranges
-from anon_sql.core.labels.types import FORMS
+from anon_sql.core.labels.types import AVERAGES
 from anon_sql.core.parameters import ColumnWeights, kind, param
 from anon_sql.errors import AnonError, Argument, Parameter, Words
 
@@ -83,7 +83,7 @@ def read_bin_widths(
             rule = Parameter("bin_width") + f" of {name} must be multiples of {unit:f}"
             raise AnonError(function, rule, kind(value))
         found[name] = step
-    if found and form in FORMS:
+    if found and form in AVERAGES:
         raise AnonError(
             function,
             Argument("format", form) + " shows none of the ranges that bins need",

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from anon_sql.core.labels.types import FORMATS, MEANING
 from anon_sql.core.parameters import (
     Choice,
     Columns,
@@ -102,9 +103,8 @@ class Output:
 
     format: str = param(
         "label",
-        Choice(("label", "typed", "mean", "median")),
-        "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per class "
-        "instead of a range of numbers, dates or times)",
+        Choice(FORMATS),
+        MEANING,
     )
     suppressed: str = param(
         "keep",

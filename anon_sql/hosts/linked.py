@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.types import LABEL, is_printed, released_type
+from anon_sql.core.labels.types import LABEL, ONE_VALUE, is_printed, released_type
 from anon_sql.core.names import quote, split
 from anon_sql.core.parameters import read
 from anon_sql.core.pseudonyms import key_of, reference
@@ -50,7 +50,6 @@ from anon_sql.privacy.k_anonymity import KAnonymity
 
 NAME = "release_linked"
 _TABLE, _STAGED = "__anon_linked", "__anon_staged_"
-LABELLED = ("label", "typed")  # formats whose labels are compared with raw values
 _REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
 _ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
@@ -191,7 +190,7 @@ def release_linked(
         }  # fmt: skip
         manifest = described(schema, made, said)
         with target.staged(schema, made, options.format) as staged:
-            truth = options.format in LABELLED
+            truth = options.format not in ONE_VALUE  # labels are compared with raw values
             audit = LinkedAudit(
                 schema, staged.raw, staged.released, staged.columns, size, float(options.l),
                 truth=truth, hierarchy=hierarchy,

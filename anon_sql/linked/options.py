@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from anon_sql.core.labels.types import FORMATS
 from anon_sql.core.parameters import Choice, Secret, Whole, param
 
 
@@ -33,7 +34,7 @@ class Linking:
     )
     format: str = param(
         "label",
-        Choice(("label", "typed", "mean", "median")),
+        Choice(FORMATS),
         "as in every release",
     )
     effort: str = param("good", Choice(("good", "fast", "best")), "search effort")

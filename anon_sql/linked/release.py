@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql import kernels
-from anon_sql.core.arrow import valid
 from anon_sql.core.labels.types import arrow_type
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
@@ -27,7 +26,7 @@ from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
 from anon_sql.pipeline.compute import release as release_rows
 from anon_sql.pipeline.request import Relation, Request, Source, checked
-from anon_sql.pipeline.table import shown
+from anon_sql.pipeline.table import of_rows, shown
 
 Codes = npt.NDArray[np.int32]
 CLASSES = "class"
@@ -286,17 +285,9 @@ def _labelled(
     labels, printed = {}, {}
     for name, each in found.labels.items():
         label = each.label_of[found.class_of]
-        labels[name] = _each(shown(request, name, each), label)
+        labels[name] = of_rows(shown(request, name, each), label)
         printed[name] = each.printed, label
     return own[found.position], labels, printed
-
-
-def _each(distinct: pa.Array, label: Codes) -> pa.Array:
-    """Return the label of each row; texts as a dictionary, which takes less memory."""
-    if not pa.types.is_string(distinct.type):
-        return distinct.take(pa.array(label))
-    missing = None if distinct.null_count == 0 else ~valid(distinct)[label]
-    return pa.DictionaryArray.from_arrays(pa.array(label, mask=missing), distinct.fill_null(""))
 
 
 def request_of(

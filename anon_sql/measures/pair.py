@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.types import FORMS, type_of
+from anon_sql.core.labels.types import ONE_VALUE, type_of
 from anon_sql.core.parameters import Columns, RelationOf, param
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import COMMENTS, AnonError, Argument, Parameter, Where, did_you_mean
@@ -259,7 +259,7 @@ def is_one_value(raw: str, released: str) -> bool:
     if is_label(released) or released.startswith("STRUCT") or released.endswith("]"):
         return False
     number = not raw.startswith((*_LABEL, "BOOLEAN", "UUID"))
-    return number and released in (raw, *(type_of(raw, form) for form in FORMS))
+    return number and released in (raw, *(type_of(raw, form) for form in ONE_VALUE))
 
 
 def _require_type(function: str, column: str, raw: str, released: str) -> None:

@@ -119,7 +119,7 @@ def recoded_as_earlier(table: QuasiTable, call: Call[Any], limit: int) -> Partit
     if call.one_value:
         raise AnonError(
             call.function,
-            Parameter("like") + " must come with " + Argument("format", "label") + " or 'typed'",
+            Parameter("like") + " must go without " + Argument("format", "mean") + " and 'median'",
             "means or medians, which the earlier release does not show",
         )
     labels = earlier.of(call.function, [column.name for column in table.columns])

@@ -19,7 +19,7 @@ from anon_sql.core.common_parameters import relative
 from anon_sql.core.hierarchy.generated import binned
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.grammar import STAR
-from anon_sql.core.labels.types import FORMS
+from anon_sql.core.labels.types import AVERAGES
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers, announce
 from anon_sql.core.table import Column, Domain, QuasiTable, read
@@ -233,7 +233,7 @@ def prepare(
         strata_of(table, request.strata),
         fixed=request.strata,
         suppressed_released=request.suppressed == "keep",
-        one_value=request.format in FORMS,
+        one_value=request.format in AVERAGES,
         rows=table.rows if domain is None else domain.rows,
         secret=request.ties if request.transparent else None,
         by_size=request.transparent_by == "size",

@@ -21,7 +21,7 @@ from anon_sql.core.common_parameters import (
     Transparent,
     read_weights,
 )
-from anon_sql.core.labels.types import FORMS, released_type
+from anon_sql.core.labels.types import AVERAGES, released_type
 from anon_sql.core.parameters import (
     function_of,
     no_parameter,
@@ -190,10 +190,11 @@ def checked(
     options: Any = read(own_group(function, COMMON), function, call_arguments)
     if common["transparent"]:
         models = _transparent(function, call_arguments, models, ties)
-    if common["format"] in FORMS and method is not None and method.perturbative:
+    if common["format"] in AVERAGES and method is not None and method.perturbative:
         raise AnonError(
             function,
-            Parameter("format") + " must be 'label' or 'typed' for a method that adds rows",
+            Parameter("format")
+            + f" must not be {' or '.join(map(repr, AVERAGES))} for a method that adds rows",
             f"'{common['format']}'",
             Argument("numbers", "centre") + " shows one value of each class",
         )

@@ -1,6 +1,7 @@
 """Compute a release of an Arrow table, for programs that do not use SQL."""
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -63,13 +64,7 @@ def release_table(
     released = {name: columns[name].take(rows) for name in request.kept}
     for name, labels in found.labels.items():
         text, label = shown(request, name, labels), labels.label_of[found.class_of]
-        if coded and pa.types.is_string(text.type):
-            missing = None if text.null_count == 0 else ~valid(text)[label]
-            released[name] = pa.DictionaryArray.from_arrays(
-                pa.array(label, mask=missing), text.fill_null("")
-            )
-        else:
-            released[name] = text.take(pa.array(label.astype(np.int64)))
+        released[name] = of_rows(text, label) if coded else text.take(pa.array(label))
     return pa.table({name: released[name] for name in names})
 
 
@@ -83,6 +78,14 @@ def shown(request: Request, name: str, labels: Labels) -> pa.Array:
     ends = cast([text.field("min"), text.field("max")], [request.quasi[name]] * 2)
     missing = pc.invert(text.is_valid())
     return pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
+
+
+def of_rows(distinct: pa.Array, label: npt.NDArray[np.int32]) -> pa.Array:
+    """Return the label of each row; texts as a dictionary, which takes less memory."""
+    if not pa.types.is_string(distinct.type):
+        return distinct.take(pa.array(label))
+    missing = None if distinct.null_count == 0 else ~valid(distinct)[label]
+    return pa.DictionaryArray.from_arrays(pa.array(label, mask=missing), distinct.fill_null(""))
 
 
 def _released_type(request: Request, name: str, kind: pa.DataType) -> pa.DataType:

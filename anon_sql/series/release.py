@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from anon_sql import kernels
 from anon_sql.core.arrow import integers
+from anon_sql.core.labels.types import AVERAGES
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError, Parameter
@@ -120,7 +121,7 @@ def require_cohorts(function: str) -> None:
 def _require_simple(request: Request) -> None:
     """Raise AnonError for what a release of cohorts cannot give."""
     wrong: list[tuple[str, str]] = []
-    if request.format not in ("label", "typed"):
+    if request.format in AVERAGES:
         wrong.append(("format", "means would tell who has left: write 'label' or 'typed'"))
     if request.models:
         wrong.append(

@@ -2,7 +2,9 @@
 -- hashes of values. DuckDB calls its hash internal: no other file of SQL calls it, and
 -- tests/contracts holds hashes of values of each type.
 --
--- row_hash in core/duckdb_internals/hashing.py says the same for Arrow tables.
+-- row_hash in core/duckdb_internals/hashing.py is the same hash of Arrow tables. It knows the types of
+-- the columns when it writes its SQL. A macro must choose by overloads and typeof() instead, because
+-- no Python runs before DuckDB has bound its statement.
 
 -- Return the version of the row hash. It rises when the hash of any row changes.
 CREATE OR REPLACE MACRO __anon_row_hash_version() AS 2;

@@ -19,7 +19,7 @@
 -- keep: as quasi; '*' stands for every column without another role.
 -- hierarchy: name of a hierarchy table.
 -- weights: MAP {'visit.ward': 2.0}: how much the loss of a quasi-identifier matters.
--- format: 'label', 'typed', 'mean' or 'median'.
+-- format: how labels are shown, as in every release.
 -- effort: 'good', 'fast' or 'best'.
 -- seed: seed for random choices; new keys never come from it.
 -- bin_width: MAP {'visit.day': 7}: width of the bins to which a quasi-identifier is cut, as in every release.

@@ -229,7 +229,7 @@ def test_means_are_refused_since_no_earlier_release_shows_them(con, form):
     con.execute("CREATE TABLE t AS SELECT i % 40 AS n FROM range(400) AS r(i)")
     con.execute("CREATE TABLE may AS FROM full_domain('t', k := 20, quasi := ['n'])")
     call = f"FROM full_domain('t', k := 20, quasi := ['n'], like := 'may', format := '{form}')"
-    assert fails(con, call).startswith("full_domain: like must come with format := 'label' or")
+    assert fails(con, call).startswith("full_domain: like must go without format := 'mean' and")
 
 
 def test_what_is_no_global_recoding(con):

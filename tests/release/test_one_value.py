@@ -96,7 +96,9 @@ def test_a_value_that_is_not_that_of_the_class_is_caught(table, monkeypatch):
 def test_where_it_cannot_be(table):
     call = "'t', k := 5, quasi := ['x'], sensitive := 's', keep := ['rid', '*']"
     said = fails(table, f"FROM sdka({call}, generator := 'bootstrap', format := 'mean')")
-    assert said.startswith("sdka: format must be 'label' or 'typed' for a method that adds rows")
+    assert said.startswith(
+        "sdka: format must not be 'mean' or 'median' for a method that adds rows"
+    )
     table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, quasi := ['x'], keep := ['rid', '*'], "
                   "format := 'mean')")  # fmt: skip
     hint = "value_loss() measures a release with format := 'mean' or 'median' loses"

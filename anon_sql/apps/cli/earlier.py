@@ -11,7 +11,7 @@ import duckdb
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.types import FORMS, is_one_value, type_of
+from anon_sql.core.labels.types import ONE_VALUE, is_one_value, type_of
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import REST, fold
 from anon_sql.errors import AnonError
@@ -22,7 +22,7 @@ def form_of(written: Mapping[str, Any] | None) -> str | None:
     """Return 'mean' or 'median' if the manifest says so, else None."""
     options = written and written["parameters"]["options"]
     form = options.get("format") if isinstance(options, Mapping) else None
-    return form if form in FORMS else None
+    return form if form in ONE_VALUE else None
 
 
 def cast_values(
@@ -33,7 +33,7 @@ def cast_values(
     quasi: the quasi-identifiers. form: the format of the release. What is no value of the type
     becomes NULL.
     """
-    if form not in FORMS:
+    if form not in ONE_VALUE:
         return
     raw, released = (con.sql(f"FROM {quote(name)}") for name in ("raw", table))
     kinds = dict(zip(map(fold, raw.columns), map(str, raw.types), strict=True))

@@ -1,17 +1,24 @@
-"""The SQL type of a released quasi-identifier in each format.
+"""The formats of a release, and the SQL type of a released quasi-identifier in each of them.
 
 - 'label': text.
 - 'typed': STRUCT(min T, max T) for numbers, dates and times of type T, VARCHAR[] for text.
 - 'mean', 'median': one value of each class for numbers, dates and times, text for the others.
 
-``sql/internal/anon_release.sql`` says the same where DuckDB must know types before a call runs.
+``sql/internal/anon_release.sql`` chooses the same types by overloads, because DuckDB must know them
+when it binds a statement, before any Python runs.
 """
 
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 
-FORMS = ("mean", "median")  # formats that show one value of each class
+FORMATS = ("label", "typed", "mean", "median")
+MEANING = (
+    "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per class "
+    "instead of a range of numbers, dates or times)"
+)
+AVERAGES = ("mean", "median")  # formats that show an average of the values of each class
+ONE_VALUE = AVERAGES  # formats that show one value of each class instead of a range
 LABEL, SET = "VARCHAR", "VARCHAR[]"
 
 
@@ -46,7 +53,7 @@ def arrow_type(released: str, kind: pa.DataType) -> pa.DataType:
 
 def is_one_value(function: str, name: str, sql_type: str, form: str) -> bool:
     """Return whether a column is shown as one value of each class."""
-    return form in FORMS and is_number(function, name, sql_type)
+    return form in ONE_VALUE and is_number(function, name, sql_type)
 
 
 def type_of(sql_type: str, form: str) -> str:

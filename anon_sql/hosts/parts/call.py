@@ -57,7 +57,7 @@ class Types:
         """Return whether a released column of files is, without a cast, what Parquet files hold."""
         if self.released(request, name) != quote(name):
             return False
-        return not request.typed if name in request.quasi else holds(self.raw[name])
+        return holds(request.released_type(name) if name in request.quasi else self.raw[name])
 
     def released(self, request: Request, name: str) -> str:
         """Return a released column in the type that the SQL function gives it."""
@@ -79,7 +79,6 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
     """
     read = {*request.quasi, *request.kept, *([request.entity] if request.entity else [])}
     raw = {name: kind for name, kind in columns.items() if name in read}
-    owned = request.typed or request.format == "median"  # values of the column's own type
     worked = {}
     for name, kind in raw.items():
         base = kind.split("(", maxsplit=1)[0]
@@ -92,7 +91,8 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
         else:
             worked[name] = kind if number else "VARCHAR"
             sensitive = name in request.protected and base not in _TEXT
-            if sensitive or (number and owned and base in ("HUGEINT", "UHUGEINT")):
+            owned = number and kind in request.released_type(name)  # shows values of its own type
+            if sensitive or (owned and base in ("HUGEINT", "UHUGEINT")):
                 raise _refused(request.function, name, kind)
     return Types(raw, worked)
 

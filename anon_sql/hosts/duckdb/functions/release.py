@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.core.arrow import first, lists, one_list, one_map, one_struct
+from anon_sql.core.labels.writing import Labels
 from anon_sql.hosts.duckdb import rows
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.registry import sql_type, udf
@@ -20,14 +21,14 @@ from anon_sql.pipeline.synthesize import require_sensitive, synthesize
 _KEPT = HELPER + "kept_"
 TEXT, SETS = pa.list_(pa.string()), pa.list_(pa.list_(pa.string()))
 ENDS = pa.list_(pa.struct([("min", pa.string()), ("max", pa.string())]))
+PRINTED = {"labels": TEXT, "ends": ENDS, "sets": SETS}  # labels by how they are printed
+PRINTED_FIELDS = [(name, pa.map_(pa.string(), kind)) for name, kind in PRINTED.items()]
 _RELEASE = pa.struct(
     [
         ("buffer", pa.int64()),
         ("position", pa.list_(pa.int32())),
         ("class", pa.list_(pa.int32())),
-        ("labels", pa.map_(pa.string(), TEXT)),
-        ("ends", pa.map_(pa.string(), ENDS)),
-        ("sets", pa.map_(pa.string(), SETS)),
+        *PRINTED_FIELDS,
     ]
 )
 
@@ -61,22 +62,23 @@ def result(
 
 def _packed(number: int, found: Release) -> pa.StructArray:
     """Return a release as one struct value."""
-    labels = {
-        name: made.printed.take(pa.array(made.label_of)) for name, made in found.labels.items()
-    }
     return one_struct(
         {
             "buffer": pa.array([number], pa.int64()),
             "position": one_list(found.position + np.int32(1), pa.int32()),
             "class": one_list(found.class_of + np.int32(1), pa.int32()),
-            "labels": by_name(labels, TEXT),
-            "ends": by_name(labels, ENDS),
-            "sets": by_name(labels, SETS),
+            **of_classes(found.labels),
         }
     )
 
 
-def by_name(columns: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
+def of_classes(labels: Mapping[str, Labels]) -> dict[str, pa.MapArray]:
+    """Return the label of each class by name, in a map for each way in which labels are printed."""
+    columns = {name: made.printed.take(pa.array(made.label_of)) for name, made in labels.items()}
+    return {field: _by_name(columns, kind) for field, kind in PRINTED.items()}
+
+
+def _by_name(columns: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
     """Return one map from column to labels, of the columns whose labels have the type ``kind``."""
     own = {name: labels for name, labels in columns.items() if labels.type == kind.value_type}
     values = [one_list(labels, kind.value_type) for labels in own.values()]

@@ -27,7 +27,12 @@ from anon_sql.core.pseudonyms import key_of, person_hashes, require_type
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.hosts.duckdb.binding import HELPER, types_of
-from anon_sql.hosts.duckdb.functions.release import ENDS, SETS, TEXT, by_name, require_bound
+from anon_sql.hosts.duckdb.functions.release import (
+    PRINTED_FIELDS,
+    TEXT,
+    of_classes,
+    require_bound,
+)
 from anon_sql.hosts.duckdb.pair import as_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
@@ -57,9 +62,7 @@ _RELEASE = pa.struct(
     [
         ("class", pa.list_(pa.int32())),
         ("kept", pa.map_(pa.string(), TEXT)),
-        ("labels", pa.map_(pa.string(), TEXT)),
-        ("ends", pa.map_(pa.string(), ENDS)),
-        ("sets", pa.map_(pa.string(), SETS)),
+        *PRINTED_FIELDS,
     ]
 )
 
@@ -259,17 +262,12 @@ def result(
 
 
 def _packed(found: SeriesRelease) -> pa.StructArray:
-    labels = {
-        name: made.printed.take(pa.array(made.label_of)) for name, made in found.labels.items()
-    }
     values = [one_list(texts, pa.string()) for texts in found.values.values()]
     return one_struct(
         {
             "class": one_list(found.class_of + 1, pa.int32()),
             "kept": one_map(list(found.values), values, TEXT),
-            "labels": by_name(labels, TEXT),
-            "ends": by_name(labels, ENDS),
-            "sets": by_name(labels, SETS),
+            **of_classes(found.labels),
         }
     )
 
