@@ -107,7 +107,7 @@ def test_the_picture_of_two_releases_is_that_of_the_script(tmp_path, monkeypatch
     assert made == (ROOT / "docs" / "two_releases.svg").read_text(encoding="utf-8")
     one, other = (set(found[name].split(", ")) for name in ("first", "second"))
     assert len(one) == len(other) == 3
-    assert made.count(f"both together leave {', '.join(one & other)}<") == 1
+    assert made.count(f"Both together leave {', '.join(one & other)}.<") == 1
 
 
 @pytest.mark.slow
