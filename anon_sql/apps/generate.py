@@ -1,6 +1,7 @@
 """Write what follows from declared parameters: ``./generate``; ``./generate --check`` compares.
 
 ``./generate new METHOD`` writes a first .sql file and a first test of a registered method.
+``./generate site`` builds the site of the documentation (``pip install '.[site]'``).
 
 In sql/ a public file keeps its description, Returns, Errors, Example and body. Written in place are
 the sentences of the function's own parameters, its signature, and the structs of parameters in its
@@ -15,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anon_sql
+from anon_sql.apps import site
 from anon_sql.apps.frames_stub import WIDTH, filled, stub
 from anon_sql.core.parameters import Declaration, Secret, declared, function_of, takes
 from anon_sql.hosts.duckdb.registry import load_functions
@@ -303,8 +305,10 @@ def main(arguments: Sequence[str]) -> int:
             path.write_text(text, encoding="utf-8")
             sys.stderr.write(f"{path.name} is written\n")
         return 0
+    if list(arguments) == ["site"]:
+        return 1 if site.build(folder().parent, entries()) else 0
     if list(arguments) not in ([], ["--check"]):
-        sys.stderr.write("usage: ./generate [--check | new METHOD]\n")
+        sys.stderr.write("usage: ./generate [--check | new METHOD | site]\n")
         return 2
     stale = {
         path: text
