@@ -28,7 +28,7 @@ def pages() -> dict[str, Path]:
     package = Path(str(files("anon_sql")))
     inside = package / "docs"
     docs = inside if inside.is_dir() else package.parent / "docs"
-    return {page.stem: page for name in FOLDERS for page in sorted((docs / name).glob("*.md"))}
+    return {page.stem: page for name in FOLDERS for page in sorted((docs / name).rglob("*.md"))}
 
 
 def title(page: Path) -> str:
@@ -67,7 +67,7 @@ def _list(known: dict[str, Path]) -> None:
     for folder, heading in FOLDERS.items():
         console.say(heading)
         for topic, page in known.items():
-            if page.parent.name == folder:
+            if folder in (page.parent.name, page.parent.parent.name):
                 console.say(f"  {topic:26}{title(page)}")
     console.say()
     console.say("anon-sql help TOPIC prints a page, anon-sql help FUNCTION the help of a function.")
