@@ -12,7 +12,8 @@ docs/look-up/reference.md and anon_sql/frames.pyi are written from the headers a
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anon_sql
@@ -181,31 +182,59 @@ text in SQL, and `FROM anon_help()` lists all functions. Only the first argument
 pass all others by name with `:=`. `SELECT anon_version()` returns the registered version."""
 
 
+_COMMON = """\
+## Common parameters
+
+Many functions take these parameters. An entry describes its other parameters only."""
+_SHARED = 5  # functions that take a parameter of one description, which then stands once
+
+Argument = tuple[tuple[str, ...], str]
+
+
 def page(functions: Sequence[Entry]) -> str:
     """Return docs/look-up/reference.md."""
     groups: dict[str, list[Entry]] = {}
     for entry in functions:
         groups.setdefault(entry.topic, []).append(entry)
+    shared = _shared(functions)
     parts = [_INTRO]
     for group, members in groups.items():
         links = ", ".join(f"[`{entry.name}`](#{entry.name})" for entry in members)
         parts.append(f"{group}: {links}")
+    parts += [_COMMON, "\n".join(_line(argument) for argument in shared)]
     for group, members in groups.items():
         parts.append(f"## {group}")
-        parts.extend(_entry_text(entry) for entry in members)
+        parts.extend(_entry_text(entry, shared) for entry in members)
     return "\n\n".join(parts) + "\n"
 
 
-def _entry_text(entry: Entry) -> str:
-    listed = [
-        f"- {', '.join(f'`{name}`' for name in names)}: {text}" for names, text in entry.arguments
-    ]
+def _shared(functions: Sequence[Entry]) -> list[Argument]:
+    """Return the descriptions that many functions have, the most frequent one of each parameter."""
+    taken = Counter(argument for entry in functions for argument in entry.arguments)
+    chosen: dict[str, Argument] = {}
+    for (names, text), number in taken.most_common():
+        new = not chosen.keys() & set(names) and "This function" not in text
+        if number >= _SHARED and new:
+            chosen |= dict.fromkeys(names, (names, text))
+    return [argument for argument in taken if argument in chosen.values()]
+
+
+def _line(argument: Argument) -> str:
+    names, text = argument
+    return f"- {', '.join(f'`{name}`' for name in names)}: {text}"
+
+
+def _entry_text(entry: Entry, shared: Collection[Argument]) -> str:
+    described = [_line(argument) for argument in entry.arguments if argument not in shared]
+    common = len(described) < len(entry.arguments)
+    which = "The other parameters" if described else "All parameters"
     parts = [
         f"### {entry.name}",
         entry.description,
         f"```text\n{entry.call}\n```",
         entry.note,
-        "\n".join(listed),
+        "\n".join(described),
+        f"{which} are [common parameters](#common-parameters)." if common else "",
         f"Returns: {entry.returns}",
         f"Errors: {entry.errors}",
         f"```sql\n{entry.example}\n```",

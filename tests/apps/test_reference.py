@@ -67,6 +67,19 @@ def test_every_parameter_is_explained(entry):
     assert all(text for _, text in entry.arguments)
 
 
+def test_a_parameter_of_many_functions_stands_once_and_every_other_in_its_entry():
+    page = Path("docs/look-up/reference.md").read_text("utf-8")
+    common = page.partition("\n## Common parameters\n")[2].partition("\n## ")[0].splitlines()
+    for entry in headers.entries():
+        text = page.partition(f"\n### {entry.name}\n")[2].partition("\n#")[0]
+        for names, meaning in entry.arguments:
+            line = f"- {', '.join(f'`{name}`' for name in names)}: {meaning}"
+            assert (line in common) + (line in text.splitlines()) == 1, entry.name
+    described = [line.partition(":")[0] for line in common if line.startswith("- ")]
+    assert len(described) > 20
+    assert len(set(described)) == len(described)
+
+
 def test_the_signatures_are_duckdbs(con):
     found = {
         name: (kind, parameters)
