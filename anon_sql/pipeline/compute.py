@@ -157,6 +157,7 @@ class Labelled:
 def label(prepared: Prepared, found: Partition) -> Labelled:
     """Return the labels of a partition, each of which covers the values of its class.
 
+    The labels are those of ``like`` if it is given, and show the ends of the bins of ``bin_width``.
     Classes are merged and labelled anew until each group of equal labels is legal. Raises AnonError
     for a label that, read as it is printed, does not cover a value of its class.
     """
@@ -195,6 +196,8 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
             form=request.format,
             centred=request.centred,
         )
+        require_earlier(request, labels)
+        _require_steps(prepared, labels)
         group_of, dropped = equal_labels(request, printed_hashes(labels), suppressed_classes)
         again = merge_equal_labels(prepared, group_of[of_row], dropped, nodes)
     return Labelled(of_row, labels, group_of, suppressed_classes, dropped)
@@ -303,14 +306,12 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
 def check(prepared: Prepared, found: Partition, made: Labelled) -> None:
     """Raise AnonError unless the labels may be released.
 
-    They may if no more rows are left out than asked for, the labels are those of ``like`` if it is
-    given, every group of equal labels is legal, and none crosses strata.
+    They may if no more rows are left out than asked for, every group of equal labels is legal, and
+    none crosses strata.
     """
     by_method = in_source_order(prepared.table, found.classes < 0)
     require_few_left_out(prepared.request, made.suppressed, by_method, prepared.domain)
-    require_earlier(prepared.request, made.labels)
     _require_legal(prepared, made)
-    _require_steps(prepared, made)
     _require_strata(prepared, made)
 
 
@@ -330,10 +331,10 @@ def _require_legal(prepared: Prepared, made: Labelled) -> None:
         )
 
 
-def _require_steps(prepared: Prepared, made: Labelled) -> None:
+def _require_steps(prepared: Prepared, made: Sequence[Labels]) -> None:
     """Raise AnonError unless labels of values that are cut show the ends of their steps."""
     request = prepared.request
-    labels = dict(zip(request.quasi, made.labels, strict=True))
+    labels = dict(zip(request.quasi, made, strict=True))
     for name, own in prepared.cuts.items():
         kind = request.quasi[name]
         require_ends(request.function, name, kind, own, read_ranges(kind, labels[name].printed))

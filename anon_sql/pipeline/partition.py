@@ -143,7 +143,7 @@ def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
     """Raise AnonError for a label that is not in the release that ``like`` names and not that of
     suppressed rows; labels: of each quasi-identifier, as text."""
     earlier = request.option("like")
-    if not isinstance(earlier, Earlier) or request.format != "label":
+    if not isinstance(earlier, Earlier) or request.typed or request.format in AVERAGES:
         return
     earlier_labels = earlier.of(request.function, list(request.quasi))
     for name, made in zip(request.quasi, labels, strict=True):
