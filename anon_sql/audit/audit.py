@@ -48,7 +48,8 @@ def audit(
         columns = {}
         labels = as_printed(
             {name: named(released.labels, name) for name in request.types},
-            values_by_name(raw.values, trees),
+            values_by_name(raw.values, trees, raw.often),
+            released.sizes,
         )
         for name, kind in request.types.items():
             progress.note = f"reads the labels of {name}"

@@ -86,9 +86,11 @@ def series_properties(
     if len(shown.tuples) * len(cohorts) > LOOKS:
         return _untold("The rows are too many to compare all persons with all labels.")
     kinds, raw = table.request.quasi, table.source.quasi
+    often = dict.fromkeys(kinds, np.ones(len(table.persons.hashes), np.int64))
     labels = as_printed(
         {name: shown.labels[name] for name in kinds},
-        values_by_name({name: raw[name] for name in kinds}, trees),
+        values_by_name({name: raw[name] for name in kinds}, trees, often),
+        integers(shown.tuples.value_lengths()).astype(np.int64),
     )
     columns = [
         coverage(NAME, name, kind, raw[name], labels[name], trees.get(name))

@@ -89,7 +89,8 @@ class AttributeDomain:
 
     number: its labels are ranges, not sets. least, most: half of its outermost values, see
     ``points``; NaN where it holds none. words: its distinct texts, none for numbers. nulls: whether
-    it holds NULL. tree: its hierarchy, by which labels are read where there is one.
+    it holds NULL. tree: its hierarchy, by which labels are read where there is one. null_rows: the
+    number of rows with NULL.
     """
 
     name: str
@@ -100,6 +101,7 @@ class AttributeDomain:
     words: tuple[str, ...]
     nulls: bool
     tree: HierarchyTree | None = None
+    null_rows: int = 0
 
     @property
     def values(self) -> int:
@@ -110,7 +112,8 @@ class AttributeDomain:
     def raw(self) -> RawValues:
         """The texts that a released column may show as they are."""
         tree = self.tree
-        return raw_values(self.words, None if tree is None else pa.array(tree.names[tree.leaves :]))
+        nodes = None if tree is None else pa.array(tree.names[tree.leaves :])
+        return raw_values(self.words, nodes, self.null_rows)
 
     @cached_property
     def meant(self) -> Mapping[str, float]:
@@ -140,15 +143,16 @@ def domain(
     """Return the domain of a column.
 
     ends: the smallest and the largest value of a number, date or time, in its own type. words: the
-    distinct values of a text, perhaps NULL. Raises AnonError for a column with NaN or infinity.
+    distinct values of a text, perhaps NULL. nulls: the number of rows with NULL. Raises AnonError
+    for a column with NaN or infinity.
     """
     if not number:
         known = [] if words is None else words.drop_null().to_pylist()
         return AttributeDomain(
-            name, sql_type, number, np.nan, np.nan, tuple(known), nulls > 0, tree
+            name, sql_type, number, np.nan, np.nan, tuple(known), nulls > 0, tree, nulls
         )
     if ends.null_count:
-        return AttributeDomain(name, sql_type, number, np.nan, np.nan, (), nulls > 0, tree)
+        return AttributeDomain(name, sql_type, number, np.nan, np.nan, (), nulls > 0, tree, nulls)
     if infinite(ends).any():
         raise AnonError(
             function,
@@ -157,7 +161,7 @@ def domain(
             "make them NULL or leave the rows out",
         )
     least, most = points(sql_type, ends).tolist()
-    return AttributeDomain(name, sql_type, number, least, most, (), nulls > 0, tree)
+    return AttributeDomain(name, sql_type, number, least, most, (), nulls > 0, tree, nulls)
 
 
 Bools = npt.NDArray[np.bool_]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.core.arrow import true
+from anon_sql.core.arrow import true, valid
 from anon_sql.core.common_parameters import of_columns
 from anon_sql.core.labels.as_printed import counted_as_printed as texts_as_printed
 from anon_sql.core.labels.grammar import STAR
@@ -42,12 +42,14 @@ class Sizes:
     """The classes of a release by their size.
 
     size: int64[s], in rows; classes: int64[s], how many are of that size; suppressed: bool[s],
-    whether these are suppressed in every quasi-identifier.
+    whether these are suppressed in every quasi-identifier; null: bool[s], whether these show NULL
+    in every one.
     """
 
     size: Ints
     classes: Ints
     suppressed: npt.NDArray[np.bool_]
+    null: npt.NDArray[np.bool_]
 
     @property
     def rows(self) -> Ints:
@@ -97,7 +99,8 @@ def counted_as_printed(
     columns = {name: each.values for name, each in labels.items()}
     raw = {column.name: column.raw for column in domains}
     gone = int(sizes.classes[sizes.suppressed].sum())
-    printed, sure = texts_as_printed(columns, raw, gone=gone > 0)
+    counts = {name: each.rows for name, each in labels.items()}
+    printed, sure, null_gone = texts_as_printed(columns, raw, counts, gone=gone > 0)
     hidden = int(sizes.rows[sizes.suppressed].sum())
     found = {}
     for name, (values, star) in printed.items():
@@ -112,7 +115,8 @@ def counted_as_printed(
             )
         else:
             found[name] = LabelCounts(values, rows, classes)
-    return found, sizes if sure or not gone else replace(sizes, suppressed=sizes.suppressed & False)
+    suppressed = (sizes.suppressed & sure) | (sizes.null & null_gone)
+    return found, replace(sizes, suppressed=suppressed)
 
 
 def counted_release(
@@ -130,7 +134,8 @@ def counted_release(
     ones = np.ones_like(sizes)
     stars = [true(pc.equal(labels, STAR)) for labels in released.values()]
     labels = {name: LabelCounts(each, sizes, ones) for name, each in released.items()}
-    of_sizes = Sizes(sizes, ones, np.logical_and.reduce(stars))
+    nulls = [~valid(labels) for labels in released.values()]
+    of_sizes = Sizes(sizes, ones, *map(np.logical_and.reduce, (stars, nulls)))
     return CountedRelease(function, rows, domains, labels, of_sizes)
 
 

@@ -174,7 +174,7 @@ def classification(
     """
     rows, positive = [], options.positive
     shown = {column.name: released.columns[column.name] for column in columns}
-    printed = as_printed(shown, {column.name: column.raw for column in columns})
+    printed = as_printed(shown, {column.name: column.raw for column in columns}, released.count)
     for data, groups in (("raw", raw), ("released", replace(released, columns=printed))):
         features = []
         for column in columns:

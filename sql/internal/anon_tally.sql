@@ -49,20 +49,27 @@ __anon_listed AS (
     FROM __anon_counted
 ),
 __anon_stars AS (
-    SELECT __anon_count, __anon_starred(COLUMNS(* EXCLUDE (__anon_count))) FROM __anon_grouped
+    SELECT
+        __anon_count,
+        __anon_starred(COLUMNS(* EXCLUDE (__anon_count))) AS '__anon_star_\0',
+        COLUMNS(* EXCLUDE (__anon_count)) IS NULL AS '__anon_null_\0'
+    FROM __anon_grouped
 ),
 __anon_of_sizes AS (
     SELECT
         __anon_count,
-        system.main.list_contains(
-            system.main.list_value(*COLUMNS(* EXCLUDE (__anon_count))), false) AS __anon_legible,
+        system.main.list_contains(system.main.list_value(*COLUMNS(lambda __anon_c:
+            system.main.starts_with(__anon_c, '__anon_star_'))), false) AS __anon_legible,
+        system.main.list_contains(system.main.list_value(*COLUMNS(lambda __anon_c:
+            system.main.starts_with(__anon_c, '__anon_null_'))), false) AS __anon_known,
         system.main.count(*) AS __anon_classes
     FROM __anon_stars
     GROUP BY ALL
 ),
 __anon_sized AS (
     SELECT system.main.list(system.main.struct_pack(
-        size := __anon_count, suppressed := NOT __anon_legible, classes := __anon_classes))
+        size := __anon_count, suppressed := NOT __anon_legible, "null" := NOT __anon_known,
+        classes := __anon_classes))
         AS __anon_sizes
     FROM __anon_of_sizes
 )

@@ -306,3 +306,30 @@ def test_a_release_that_lacks_the_rows_of_such_a_text_is_not_called_swapped(con)
         "WHERE passed IS FALSE"
     ).fetchall()
     assert found == []
+
+
+def test_a_null_that_no_raw_null_explains_hides_any_value(con):
+    """As other programs suppress single values; what is NULL in the raw table may be so, too."""
+    con.execute("""CREATE TABLE t AS SELECT if(i = 0, NULL, chr((97 + i % 3)::INT)) AS c,
+        chr((120 + i % 2)::INT) AS d, i % 4 AS s FROM range(24) AS r(i)""")
+    con.execute("CREATE TABLE r AS SELECT if(c = 'a', NULL, c) AS c, d, s FROM t")
+    failed = (
+        "SELECT property FROM audit('t', '{}', k := 4, quasi := ['c', 'd'], keep := 's') WHERE "
+    )
+    failed += "property IN ('labels', 'raw rows', 'matching', 'spelling', 'k') AND NOT passed"
+    assert con.execute(failed.format("r")).fetchall() == []
+    measure = "SELECT {}('t', 'r', quasi := ['c', 'd'])"
+    assert con.execute(measure.format("k_anonymity")).fetchall() == [(4,)]
+    assert con.execute(measure.format("gcp")).fetchall() == [(8 / 48,)]
+    assert con.execute(measure.format("suppression_rate")).fetchall() == [(0,)]
+    con.execute("UPDATE r SET c = NULL, d = NULL WHERE s = 1")
+    assert con.execute(measure.format("suppression_rate")).fetchall() == [(0.25,)]
+    con.execute("CREATE TABLE other AS SELECT c, if(c IS NULL, 'y', d) AS d, s FROM t")
+    assert con.execute(failed.format("other")).fetchall() != []
+    con.execute("CREATE TABLE named AS SELECT coalesce(c, 'a') AS c, d, s FROM t")
+    con.execute("UPDATE named SET c = NULL WHERE c = 'b' AND s = 1 AND d = 'y' AND rowid < 5")
+    count = "SELECT count(*) - count(c) FROM {}"
+    assert (
+        con.execute(count.format("named")).fetchall() == con.execute(count.format("t")).fetchall()
+    )
+    assert ("labels",) in con.execute(failed.format("named")).fetchall()

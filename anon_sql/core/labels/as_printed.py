@@ -12,6 +12,10 @@ In such a table ``{a, b}`` is the set, although the raw column may have a value 
 value is printed as ``'{a, b}'``. In any other table, a row with ``*`` in every quasi-identifier is
 suppressed if ``*`` cannot be a value of one of them.
 
+NULL is the label of a class of NULLs, except in a table that shows no label but only values, as the
+format 'midpoint' and other programs do. There it may hide any value. It is read so if a column of
+numbers shows one value of each class, or if more rows have NULL than in the raw table.
+
 The readers of labels know only what a release prints. So every host passes the columns of a release
 through ``as_printed`` or ``counted_as_printed`` first, which write these values as a release would.
 """
@@ -19,6 +23,7 @@ through ``as_printed`` or ``counted_as_printed`` first, which write these values
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,8 +32,10 @@ import pyarrow.compute as pc
 
 from anon_sql.core.arrow import true, valid
 from anon_sql.core.labels import grammar
+from anon_sql.core.labels.one_value import shows_values
 
 Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
 _PERHAPS = r"""[\[\]{},'"\\\x00-\x1f\x7f-\x{9f}]|^\*$|^NULL$|^$"""  # more than need quotes
 
 
@@ -36,11 +43,13 @@ _PERHAPS = r"""[\[\]{},'"\\\x00-\x1f\x7f-\x{9f}]|^\*$|^NULL$|^$"""  # more than 
 class RawValues:
     """The distinct values of a raw column as text, none for numbers, dates and times.
 
-    nodes: the labels of its hierarchy that are not leaves, None without a hierarchy.
+    nodes: the labels of its hierarchy that are not leaves, None without a hierarchy. nulls: the
+    number of rows with NULL.
     """
 
     words: pa.Array
     nodes: pa.Array | None
+    nulls: int = 0
 
     @cached_property
     def quoted(self) -> Mapping[str, str]:
@@ -80,10 +89,12 @@ class RawValues:
         return grammar.of_set(sorted(set(words), key=str.encode)) == text
 
 
-def raw_values(words: pa.Array | Iterable[str], nodes: pa.Array | None = None) -> RawValues:
+def raw_values(
+    words: pa.Array | Iterable[str], nodes: pa.Array | None = None, nulls: int = 0
+) -> RawValues:
     """Return the values of a raw column; words: its values, perhaps NULL or not of text.
 
-    nodes: as in ``RawValues``, perhaps repeated.
+    nodes: as in ``RawValues``, perhaps repeated. nulls: as there.
     """
     texts = words if isinstance(words, pa.Array) else pa.array(list(words), pa.string())
     shown = _is_text(texts.type) or pa.types.is_boolean(texts.type)
@@ -91,26 +102,37 @@ def raw_values(words: pa.Array | Iterable[str], nodes: pa.Array | None = None) -
     return RawValues(
         pa.array([], pa.string()) if known is None else known,
         None if nodes is None else nodes.cast(pa.string()).unique().drop_null(),
+        nulls,
     )
 
 
 def values_by_name(
-    columns: Mapping[str, pa.Array], trees: Mapping[str, pa.StructArray]
+    columns: Mapping[str, pa.Array],
+    trees: Mapping[str, pa.StructArray],
+    often: Mapping[str, Ints],
 ) -> dict[str, RawValues]:
-    """Return the values of raw columns by name; trees: rows of hierarchies by column."""
+    """Return the values of raw columns by name.
+
+    trees: rows of hierarchies by column. often: how many rows have each of the values.
+    """
     return {
-        name: raw_values(values, trees[name].field("label") if name in trees else None)
+        name: raw_values(
+            values,
+            trees[name].field("label") if name in trees else None,
+            int(often[name][~valid(values)].sum()),
+        )
         for name, values in columns.items()
     }
 
 
 def as_printed(
-    released: Mapping[str, pa.Array], values: Mapping[str, RawValues]
+    released: Mapping[str, pa.Array], values: Mapping[str, RawValues], rows: Ints
 ) -> dict[str, pa.Array]:
     """Return the quasi-identifiers of a release as a release function prints them, by name.
 
-    released: what each class or row shows, all columns of the same length. values: of the raw
-    table, by the same names. Columns that have no value to rewrite are returned as they are.
+    released: what each class or row shows, all columns of the same length; rows: how many released
+    rows show it. values: of the raw table, by the same names. Columns that have no value to rewrite
+    are returned as they are.
     """
     found, rewritten = dict(released), _rewritten(released, values)
     gone = None
@@ -121,24 +143,76 @@ def as_printed(
         if gone is not None and gone.any():
             printed = pc.if_else(pa.array(gone), grammar.STAR, printed)
         found[name] = printed
+    for name in _hiding_nulls(released, values, dict.fromkeys(released, rows)):
+        found[name] = _starred_nulls(found[name])
     return found
 
 
+class Printed(NamedTuple):
+    """The different labels of a release, as a release function prints them.
+
+    columns: by name, its labels, and which of them stood for ``*``. gone: whether the rows with
+    ``*`` in every column are suppressed, which their ``*`` then is too, whatever ``columns`` says
+    of the other rows. null_gone: whether the rows with NULL in every column are suppressed.
+    """
+
+    columns: dict[str, tuple[pa.Array, Bools]]
+    gone: bool
+    null_gone: bool
+
+
 def counted_as_printed(
-    released: Mapping[str, pa.Array], values: Mapping[str, RawValues], *, gone: bool
-) -> tuple[dict[str, tuple[pa.Array, Bools]], bool]:
+    released: Mapping[str, pa.Array],
+    values: Mapping[str, RawValues],
+    rows: Mapping[str, Ints],
+    *,
+    gone: bool,
+) -> Printed:
     """Return the same of columns whose different labels are given, each once.
 
-    gone: whether some rows have ``*`` in every column. The result has of each column its labels,
-    and which of them stood for ``*``; and whether the rows with ``*`` in every column are
-    suppressed, which their ``*`` then is too, whatever is returned for the other rows.
+    rows: of each column how many released rows show each label. gone: whether some rows have ``*``
+    in every column.
     """
     found, rewritten = {}, _rewritten(released, values)
     for name, column in released.items():
         texts = rewritten.get(name, {})
         star = _starred(column) if grammar.STAR in texts else np.zeros(len(column), np.bool_)
         found[name] = (_replaced(column, texts) if texts else column), star
-    return found, gone and (not rewritten or _sure(released, rewritten))
+    hiding = _hiding_nulls(released, values, rows)
+    for name in hiding:
+        found[name] = _starred_nulls(found[name][0]), found[name][1]
+    with_nulls = {name for name, each in released.items() if _is_text(each.type) and _nulls(each)}
+    return Printed(
+        found,
+        gone and (not rewritten or _sure(released, rewritten)),
+        bool(hiding) and hiding == with_nulls,
+    )
+
+
+def _hiding_nulls(
+    released: Mapping[str, pa.Array], values: Mapping[str, RawValues], rows: Mapping[str, Ints]
+) -> set[str]:
+    """Return the columns of text in which NULL may stand for any value; arguments as above."""
+    texts = {name: column for name, column in released.items() if _is_text(column.type)}
+    nulls = {name: int(rows[name][~valid(column)].sum()) for name, column in texts.items()}
+    if not any(nulls.values()) or any(pa.types.is_nested(each.type) for each in released.values()):
+        return set()
+    for name, column in texts.items():
+        if not values[name].known.issuperset(_coded(column).dictionary.drop_null().to_pylist()):
+            return set()
+    one_value = any(shows_values(column) for column in released.values())
+    return {
+        name for name, count in nulls.items() if count > (0 if one_value else values[name].nulls)
+    }
+
+
+def _starred_nulls(column: pa.Array) -> pa.Array:
+    """Return a column of text with ``*`` for NULL."""
+    return pc.fill_null(_coded(column).dictionary_decode(), grammar.STAR)
+
+
+def _nulls(column: pa.Array) -> bool:
+    return not valid(column).all()
 
 
 def _rewritten(

@@ -82,7 +82,8 @@ class Part:
         own = {name: values[name] for name in self.quasi}
         labels = as_printed(
             {name: self._labels(name, kinds[name]) for name in self.quasi},
-            values_by_name(own, trees),
+            values_by_name(own, trees, dict.fromkeys(own, rows)),
+            self.sizes,
         )
         found = {
             name: coverage(self.function, name, kinds[name], values[name], shown, trees.get(name))
@@ -108,12 +109,9 @@ class Part:
         labels, kind = self.groups[fold(name)], self.by_fold[fold(name)]
         if not is_number(self.function, name, raw) or not shows_values(labels):
             return
-        counts = integers(self.lists.flatten().field(HELPER + "count"))
-        ends = np.concatenate([[0], np.cumsum(integers(self.lists.value_lengths()))])
-        class_rows = np.diff(np.concatenate([[0], np.cumsum(counts)])[ends])
         keys = np.concatenate([_keys(raw, values), _keys(kind, labels)])
         _, place = np.unique(keys, return_inverse=True)
-        left = np.bincount(place.reshape(-1), np.concatenate([rows, -class_rows]))
+        left = np.bincount(place.reshape(-1), np.concatenate([rows, -self.sizes]))
         if (left < 0).any():
             raise AnonError(
                 self.function,
@@ -136,6 +134,13 @@ class Part:
         """The entries of all classes, by folded name."""
         inside = self.lists.flatten()
         return {fold(field.name): inside.field(at) for at, field in enumerate(inside.type)}
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """The rows of each class."""
+        ends = np.concatenate([[0], np.cumsum(integers(self.lists.value_lengths()))])
+        sizes: Ints = np.diff(np.concatenate([[0], np.cumsum(self.counts)])[ends])
+        return sizes
 
     @cached_property
     def class_of(self) -> Ints:

@@ -84,13 +84,13 @@ class PairInput:
         """Return both relations; values and errors: as of ``roles``."""
         roles = self.roles(values=values)
         groups = {fold(name): values for name, values in self.groups.items()}
-        sizes = groups[HELPER + "count"]
+        sizes = integers(_or_none(groups[HELPER + "count"], pa.int64()))
         domains = [] if self.alone else self._domains(roles.quasi)
         labels = {name: _or_none(groups[fold(name)], pa.string()) for name in roles.quasi}
         if self.alone:
             kinds = [self.types[name] for name in labels]
             labels = dict(zip(labels, printed(list(labels.values()), kinds), strict=True))
-            raw = values_by_name(labels, {})
+            raw = values_by_name(labels, {}, dict.fromkeys(labels, sizes))
         else:
             raw = {column.name: column.raw for column in domains}
         return Pair(
@@ -100,8 +100,8 @@ class PairInput:
             self.types,
             self.value("released_types"),
             domains,
-            as_printed(labels, raw),
-            integers(_or_none(sizes, pa.int64())),
+            as_printed(labels, raw, sizes),
+            sizes,
             self.alone,
         )
 
@@ -294,9 +294,10 @@ def _labels(counted: pa.StructArray | None) -> LabelCounts:
 
 def _sizes(counted: pa.StructArray | None) -> Sizes:
     if counted is None:
-        return Sizes(_NONE, _NONE, _NONE.astype(np.bool_))
+        none = _NONE.astype(np.bool_)
+        return Sizes(_NONE, _NONE, none, none)
     size, classes = (integers(counted.field(name)) for name in ("size", "classes"))
-    return Sizes(size, classes, true(counted.field("suppressed")))
+    return Sizes(size, classes, *(true(counted.field(name)) for name in ("suppressed", "null")))
 
 
 def _or_none(values: pa.Array | None, kind: pa.DataType) -> pa.Array:

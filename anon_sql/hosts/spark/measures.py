@@ -157,19 +157,20 @@ def _classes(call: _Call) -> tuple[Mapping[str, LabelCounts], Sizes]:
     """Return the labels of each quasi-identifier, and the classes by their size, from one query."""
     sql, kinds = sql_functions(call.function), dict(call.released.dtypes)
     labels = [(column_of(name), kinds[name]) for name in call.released_names.values()]
-    star = sql.lit(True)
+    star = null = sql.lit(True)
     for name, (label, _) in zip(call.released_names.values(), labels, strict=True):
         label_star = label.eqNullSafe(STAR) if is_label(call.types[name]) else label.isNull()
-        star = star & label_star
+        star, null = star & label_star, null & label.isNull()
     rows = column_of(ROWS)
     classes = call.released.groupBy(*(label for label, _ in labels)).agg(
         sql.count(sql.lit(1)).alias(ROWS)
     )
-    size = sql.struct(rows, star), "struct<size:bigint,star:boolean>"
+    size = sql.struct(rows, star, null), "struct<size:bigint,star:boolean,null:boolean>"
     *label_counts, sizes = _distinct(sql, classes, rows, [*labels, size])
-    each, suppressed = map(integers, sizes.values.flatten())
+    each, suppressed, all_null = map(integers, sizes.values.flatten())
     by_name = dict(zip(call.released_names, label_counts, strict=True))
-    return by_name, Sizes(each, sizes.classes, suppressed.astype(np.bool_))
+    marks = (flags.astype(np.bool_) for flags in (suppressed, all_null))
+    return by_name, Sizes(each, sizes.classes, *marks)
 
 
 def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[LabelCounts]:

@@ -162,16 +162,16 @@ def _groups(
         codes = {name: np.zeros(0, dtype=np.int64) for name in work.quasi}
         numbers = np.zeros((0, len(work.numbers)))
         return none, AnswerGroups(np.zeros(0), codes, nothing, [], numbers)
-    rows = integers(groups["rows"].values).astype(np.float64)
+    sizes = integers(groups["rows"].values).astype(np.int64)
     shown = {name: groups["labels"][f"c{at}"].values for at, name in enumerate(work.quasi)}
-    coded = {name: distinct(labels) for name, labels in as_printed(shown, raw).items()}
+    coded = {name: distinct(labels) for name, labels in as_printed(shown, raw, sizes).items()}
     numbers = groups["numbers"].values.flatten().fill_null(np.nan)
     return {name: labels for name, (labels, _) in coded.items()}, AnswerGroups(
-        rows,
+        sizes.astype(np.float64),
         {name: codes for name, (_, codes) in coded.items()},
         _booleans(groups["truths"].values, len(work.truths.get(KEPT, {}))),
         groups["keys"].values.to_pylist() if work.groups else [],
-        numbers.to_numpy(zero_copy_only=False).reshape(len(rows), -1),
+        numbers.to_numpy(zero_copy_only=False).reshape(len(sizes), -1),
     )
 
 
