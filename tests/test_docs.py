@@ -62,6 +62,13 @@ def test_a_link_that_leads_nowhere_is_seen():
     assert anchors(text) == {"a-b-c"}
 
 
+def test_pages_are_short():
+    """But the reference and the papers, which programs write."""
+    for page in PAGES[2:]:
+        if page.name != "reference.md" and page.parent.name != "papers":
+            assert len(page.read_text("utf-8").splitlines()) <= 300, page
+
+
 def listed():
     """Return the pages that docs/index.md lists, by their section."""
     index = (DOCS / "index.md").read_text("utf-8")

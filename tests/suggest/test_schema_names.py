@@ -2,7 +2,7 @@
 
 The schemas are of hospitals, insurers, shops, clubs and employers, in five languages. The words in
 ``column_words.csv`` were written before the first list was read. They were then mended by the kinds
-of its misses, and measured on the second list, which changed nothing. docs/look-up/roles.md prints
+of its misses, and measured on the second list, which changed nothing. docs/look-up/suggested-roles.md prints
 the figures.
 """
 

@@ -256,8 +256,10 @@ def test_other_ways_to_name_a_relation(refused, model, sql):
         assert rows(con, f"FROM {model}") == rows(con, sql)
 
 
-def test_the_page_shows_the_example():
-    page = (ROOT / "docs" / "do" / "release-in-dbt.md").read_text(encoding="utf-8")
+def test_the_pages_show_the_examples():
+    folder = ROOT / "docs" / "do"
+    names = ("release-in-dbt.md", "release-again-in-dbt.md")
+    page = "\n".join((folder / name).read_text(encoding="utf-8") for name in names)
     shown = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert len(shown) >= 8
     for name, block in shown:

@@ -112,7 +112,7 @@ def test_the_same_persons_again_and_their_loss_are_refused(both, warehouse, mode
     ],
 )
 def test_a_full_refresh_fails_and_keeps_the_release(stages, stage, rows, runs):
-    """The recipe that docs/do/release-in-dbt.md had before ``full_refresh=false``."""
+    """The recipe that docs/do/release-again-in-dbt.md had before ``full_refresh=false``."""
     made = stages[stage]
     assert made.status["adult_released"] == "error"
     said = made.message["adult_released"]
