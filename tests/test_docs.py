@@ -13,7 +13,9 @@ import pytest
 
 from anon_sql.apps import site
 from anon_sql.apps.cli import help as topics
+from anon_sql.apps.verdict.rules import VERDICT
 from anon_sql.hosts.duckdb import sql_files
+from anon_sql.hosts.recipes import ACCEPTABLE
 
 pytestmark = pytest.mark.quick
 
@@ -67,6 +69,14 @@ def test_pages_are_short():
     for page in PAGES[2:]:
         if page.name != "reference.md" and page.parent.name != "papers":
             assert len(page.read_text("utf-8").splitlines()) <= 300, page
+
+
+def test_one_page_has_a_row_for_each_rule_of_the_verdict():
+    page = (DOCS / "look-up" / "verdict-rules.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\w+) \|", page.partition("## Tables that belong")[0], re.MULTILINE)
+    ruled = {limit.rule for limit in VERDICT.values()}
+    assert ruled | set(ACCEPTABLE) == set(rows) - {"rule"}
+    assert len(set(rows)) == len(rows)
 
 
 def listed():
