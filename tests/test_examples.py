@@ -112,6 +112,17 @@ def test_the_picture_of_two_releases_is_that_of_the_script(tmp_path, monkeypatch
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "picture"), [("picture.py", "classes.svg"), ("parts_picture.py", "parts.svg")]
+)
+def test_a_picture_of_docs_is_that_of_its_script(script, picture, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with lent(functions=False):
+        runpy.run_path(str(ROOT / "examples" / script))
+    assert (tmp_path / picture).read_bytes() == (ROOT / "docs" / picture).read_bytes()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_the_scripts(con, script, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
