@@ -126,6 +126,15 @@ def test_links_of_a_page_follow_its_name_and_those_out_of_docs_become_text():
     )
 
 
+def test_the_settings_have_the_pages_in_the_order_of_the_index():
+    index = "# A\n\n## B\n\n- [C](do/c.md)\n- For you: [D](do/d.md)\n- [C: e](do/e.md)\n\n## F\n\nText\n"
+    (nav,) = [line for line in site.config(index, [], "x").splitlines() if line.startswith("nav")]
+    assert nav == (
+        'nav = [{ "Start" = ["index.md", { "All pages" = "pages.md" }] }, '
+        '{ "B" = [{ "C" = [{ "C" = "do/c.md" }, { "e" = "do/e.md" }] }, { "D" = "do/d.md" }] }]'
+    )
+
+
 def test_llms_txt_lists_every_page_of_the_site():
     functions = sql_files.entries()
     pages = site.sources(DOCS, functions)

@@ -168,7 +168,7 @@ def config(index: str, functions: Sequence[Entry], description: str) -> str:
     """Return the settings of Zensical, with the pages in the order of docs/index.md."""
     listed: list[object] = [{"Start": ["index.md", {"All pages": "pages.md"}]}]
     for section in sections(index):
-        pages: list[object] = [{title: RENAMED.get(p, p)} for title, p in section.pages]
+        pages = _grouped(section.pages)
         if any(page == REFERENCE for _, page in section.pages):
             topics: dict[str, list[object]] = {}
             for entry in functions:
@@ -176,6 +176,16 @@ def config(index: str, functions: Sequence[Entry], description: str) -> str:
             pages.append({"SQL functions": [{topic: names} for topic, names in topics.items()]})
         listed.append({section.title: pages})
     return _CONFIG.format(description=json.dumps(description), nav=_toml(listed))
+
+
+def _grouped(pages: Sequence[tuple[str, str]]) -> list[object]:
+    """Return the pages of a section; one called "A: b" stands below the page A."""
+    groups: dict[str, list[object]] = {}
+    for title, page in pages:
+        group, _, rest = title.partition(": ")
+        name, below = (group, rest) if group in groups else (title, title)
+        groups.setdefault(name, []).append({below: RENAMED.get(page, page)})
+    return [each[0] if len(each) == 1 else {name: each} for name, each in groups.items()]
 
 
 def _toml(value: object) -> str:
