@@ -283,7 +283,7 @@ def _require_type(function: str, column: str, raw: str, released: str) -> None:
         released,
         "make it with a release function, or read a file of labels as text"
         if not is_one_value(raw, released)
-        else "value_loss() measures a release with "
-        + Argument("format", "mean")
-        + " or 'median' loses",
+        else "make it with "
+        + Argument("format", "label")
+        + "; value_loss() measures what one value per class loses",
     )

@@ -151,7 +151,7 @@ def test_means_in_a_csv(people):
     for earlier in ([means], [may, "--previous", means]):
         said = refused(*asked, *earlier)
         assert "must show labels of age" in said
-        assert f"in '{means}'; means and medians cannot be composed" in said
+        assert f"in '{means}'; these cannot be composed" in said
     means.with_name("means.csv.anon.json").unlink()
     assert "must show labels of age" in refused(*asked, means)
     assert run(*asked, may, "--previous-share", 1).exit_code == 0

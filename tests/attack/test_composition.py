@@ -366,6 +366,6 @@ def test_means_and_medians_are_no_labels(con, form, made):
         f"format := '{form}')"
     )
     said = fails(con, "FROM composition('p', ['p', 'o'], quasi := 'a', sensitive := 's')")
-    assert "means, medians or values of other rows in 'o'" in said
+    assert "means, medians, midpoints or values of other rows in 'o'" in said
     said = fails(con, "FROM audit('p', 'o', quasi := 'a', sensitive := 's', previous := ['p'])")
-    assert "means and medians cannot be composed" in said
+    assert "these cannot be composed" in said

@@ -101,7 +101,7 @@ def test_where_it_cannot_be(table):
     )
     table.execute("CREATE TABLE r AS FROM mondrian('t', k := 5, quasi := ['x'], keep := ['rid', '*'], "
                   "format := 'mean')")  # fmt: skip
-    hint = "value_loss() measures a release with format := 'mean' or 'median' loses"
+    hint = "make it with format := 'label'; value_loss() measures what one value per class loses"
     for name in ("attack_linking", "attack_background"):
         assert hint in fails(table, f"FROM {name}('t', 'r', 's', quasi := ['x'])")
     asked = "['SELECT count(*) FROM t WHERE x > 30']"

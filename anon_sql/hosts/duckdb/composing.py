@@ -104,7 +104,7 @@ class Part:
     def _require_no_mean(self, name: str, raw: str, values: pa.Array, rows: Ints) -> None:
         """Raise AnonError if a column of numbers shows a value in more rows than the raw table has.
 
-        Means and medians do, values that were left unchanged do not.
+        Means, medians and midpoints do, values that were left unchanged do not.
         """
         labels, kind = self.groups[fold(name)], self.by_fold[fold(name)]
         if not is_number(self.function, name, raw) or not shows_values(labels):
@@ -116,8 +116,8 @@ class Part:
             raise AnonError(
                 self.function,
                 f"the releases must show labels of {listed([name])}, or its values unchanged",
-                "means, medians or values of other rows in " + RelationName(self.name),
-                "means and medians cannot be composed; cast values that are unchanged to VARCHAR",
+                "means, medians, midpoints or values of other rows in " + RelationName(self.name),
+                "these cannot be composed; cast values that are unchanged to VARCHAR",
             )
 
     def _labels(self, name: str, raw: str) -> pa.Array:
