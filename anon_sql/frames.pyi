@@ -91,7 +91,8 @@ def anonymize(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
     effort: Literal['good', 'fast', 'best'] = 'good', time_limit: float = 30,
     rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
@@ -145,7 +146,8 @@ def basic_mondrian(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
@@ -186,7 +188,8 @@ def canon(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
     vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
     cut: Literal['balanced', 'median', 'aligned'] = 'median', tries: int = 8,
@@ -234,7 +237,8 @@ def datafly(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
@@ -274,7 +278,8 @@ def dop(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, eps: float | None = None,
     min_samples: int | None = None, loss: Literal['lil', 'ncp'] = 'lil',
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
@@ -326,7 +331,8 @@ def full_domain(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
@@ -372,7 +378,8 @@ def k_member(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
@@ -415,7 +422,8 @@ def mondrian(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
     partitioning: Literal['strict', 'relaxed'] = 'strict',
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
@@ -462,7 +470,8 @@ def mondrian_cof(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, alpha: float = 2.0,
     partitioning: Literal['strict', 'relaxed'] = 'strict', repair: Literal['cap', 'merge'] = 'cap',
     unrecovered: Literal['return', 'suppress'] = 'return',
@@ -519,7 +528,8 @@ def oka(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
@@ -561,7 +571,8 @@ def rayden(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, alpha: float = 2.0,
     vantage: Literal['random', 'max_spread', 'farthest'] = 'random',
     cut: Literal['balanced', 'median', 'aligned'] = 'balanced', tries: int = 8,
@@ -620,7 +631,8 @@ def sdka(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 2,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42,
     generator: Literal['ctgan', 'bootstrap'] = 'ctgan', epochs: int = 10, target_ratio: float = 2.0,
     dominant: float = 0.9, numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
@@ -639,9 +651,9 @@ def sdka(
     k: minimum number of rows in an equivalence class. Synthetic rows do not count.
     l: minimum diversity of each sensitive column in a class. Only real rows count, also for t,
         beta and delta.
-    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
-        class instead of a range of numbers, dates or times). 'mean' and 'median' are refused
-        because the method adds rows.
+    format: 'label' (text), 'typed' (structs and lists), or 'mean', 'median' or 'midpoint' (one
+        value per class instead of a range of numbers, dates or times). 'mean' and 'median' are
+        refused because the method adds rows.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -672,7 +684,8 @@ def top_down(
     data: Frame, k: int = 5, *, quasi: Columns = None, sensitive: Columns = None,
     identifiers: Columns = None, keep: Columns = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
-    entity: str | None = None, format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    entity: str | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
@@ -792,7 +805,7 @@ def lattice(
     hierarchy: Frame = None, suppression_limit: float = 0,
     minimize: Literal['gcp', 'dm', 'height'] = 'gcp', beta: float | None = None,
     delta: float | None = None, strata: Columns = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label', seed: int = 42,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label', seed: int = 42,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
@@ -891,7 +904,7 @@ def anonymize_stats(
     rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
@@ -971,10 +984,11 @@ def dop_stats(
     eps: float | None = None, min_samples: int | None = None, loss: Literal['lil', 'ncp'] = 'lil',
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
-    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, key: Any = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
+    strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
 
@@ -989,10 +1003,11 @@ def dop_stats(
 
 def generalize(
     data: Frame, k: int = 5, *, quasi: Columns = None, classes: str | None = 'class_id',
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label', sensitive: Columns = None,
-    identifiers: Columns = None, keep: Columns = None, suppressed: Literal['keep', 'drop'] = 'keep',
-    l: float = 1, l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3,
-    t: float = 1.0, entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
+    sensitive: Columns = None, identifiers: Columns = None, keep: Columns = None,
+    suppressed: Literal['keep', 'drop'] = 'keep', l: float = 1,
+    l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
+    entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, drop: Columns = None,
     bin_width: Mapping[str, float] | None = None, threads: int | None = None,
@@ -1005,8 +1020,8 @@ def generalize(
     quasi: quasi-identifiers, the columns to generalize; None means the columns declared in
         comments.
     classes: column of class ids; a row without one is in no class.
-    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
-        class instead of a range of numbers, dates or times).
+    format: 'label' (text), 'typed' (structs and lists), or 'mean', 'median' or 'midpoint' (one
+        value per class instead of a range of numbers, dates or times).
     sensitive: columns whose values must not be disclosed; None means the columns declared in
         comments.
     identifiers: columns that identify a person; they are dropped; None means the columns
@@ -1084,10 +1099,11 @@ def mondrian_cof_stats(
     threshold: float | None = None, weights: Weights = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
-    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, key: Any = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
+    strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
 
@@ -1133,10 +1149,11 @@ def rayden_stats(
     threshold: float | None = None, weights: Weights = None, l: float = 1,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label', strata: Columns = None,
-    beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, key: Any = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
+    strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
+    max_share: float | None = None, drop: Columns = None,
+    bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
 
@@ -1156,7 +1173,7 @@ def sdka_stats(
     epochs: int = 10, target_ratio: float = 2.0, dominant: float = 0.9,
     numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
@@ -2077,7 +2094,7 @@ def attack_minimality(
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     beta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     delta: float | None = None, max_share: float | None = None, entity: str | None = None,
-    format: Literal['label', 'typed', 'mean', 'median'] = 'label',
+    format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     strata: Columns = None, weights: Weights = None, bin_width: Mapping[str, float] | None = None,
     key: Any = None, options: Any = None, runs: int | None = None, surer: float = 2.0,
@@ -2124,8 +2141,8 @@ def attack_minimality(
         as one value; None for none.
     entity: column that identifies the person; k, l and t then count persons instead of rows,
         and the column is dropped; None for none.
-    format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per
-        class instead of a range of numbers, dates or times).
+    format: 'label' (text), 'typed' (structs and lists), or 'mean', 'median' or 'midpoint' (one
+        value per class instead of a range of numbers, dates or times).
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out.
     seed: seed for random choices. It also draws the worlds.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,

@@ -34,10 +34,13 @@ def test_k(people, k, said):
     [
         (
             "format := 'lable'",
-            "format must be one of 'label', 'typed', 'mean', 'median', got 'lable'; "
-            "did you mean label? (label, typed, mean, median)",
+            "format must be one of 'label', 'typed', 'mean', 'median', 'midpoint', got 'lable'; "
+            "did you mean label? (label, typed, mean, median, midpoint)",
         ),
-        ("format := NULL", "format must be one of 'label', 'typed', 'mean', 'median', got NULL"),
+        (
+            "format := NULL",
+            "format must be one of 'label', 'typed', 'mean', 'median', 'midpoint', got NULL",
+        ),
         ("suppressed := 1", "suppressed must be one of 'keep', 'drop', got 1"),
         ("seed := -1", "seed must be a whole number of at least 0, got -1"),
         ("seed := 'x'", "seed must be a whole number of at least 0, got a VARCHAR"),

@@ -19,8 +19,9 @@ from anon_sql import kernels
 from anon_sql.core.bin_width import require_ends
 from anon_sql.core.columns import unsigned
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.labels.checking import printed_hashes, require_true
+from anon_sql.core.labels.checking import midpoints, printed_hashes, require_true
 from anon_sql.core.labels.reading import read_ranges
+from anon_sql.core.labels.types import MIDPOINT
 from anon_sql.core.labels.writing import Classes, Labels, make_labels
 from anon_sql.core.table import Domain, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
@@ -158,8 +159,9 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
     """Return the labels of a partition, each of which covers the values of its class.
 
     The labels are those of ``like`` if it is given, and show the ends of the bins of ``bin_width``.
-    Classes are merged and labelled anew until each group of equal labels is legal. Raises AnonError
-    for a label that, read as it is printed, does not cover a value of its class.
+    Classes are merged and labelled anew until each group of equal labels is legal. Midpoints are
+    made from labels that were checked, and classes that show the same ones form a group. Raises
+    AnonError for a label that, read as it is printed, does not cover a value of its class.
     """
     request, source, table = prepared.request, prepared.source, prepared.table
     types = list(request.quasi.values())
@@ -168,6 +170,8 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
         for name in request.quasi
     ]
     workers = prepared.call.workers
+    of_labels = request.format == MIDPOINT
+    form = "label" if of_labels else request.format
     again: tuple[Ids, Ids | None] | None = classes_and_nodes(table, found)
     while again is not None:
         of_row, nodes = again
@@ -180,7 +184,7 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
             classes,
             nodes,
             workers,
-            form=request.format,
+            form=form,
             centred=request.centred,
             cuts=prepared.cuts,
         )
@@ -193,11 +197,15 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
             classes.of_row,
             len(classes.starts) - 1,
             workers,
-            form=request.format,
+            form=form,
             centred=request.centred,
         )
         require_earlier(request, labels)
         _require_steps(prepared, labels)
+        if of_labels:
+            labels, suppressed_classes = midpoints(
+                request.function, table.columns, types, labels, classes.of_row, prepared.trees
+            )
         group_of, dropped = equal_labels(request, printed_hashes(labels), suppressed_classes)
         again = merge_equal_labels(prepared, group_of[of_row], dropped, nodes)
     return Labelled(of_row, labels, group_of, suppressed_classes, dropped)

@@ -24,7 +24,7 @@ CREATE OR REPLACE MACRO __anon_typed_of
     (probe TIMESTAMP, v, n, f) AS __anon_ends_of(v, n, f),
     (probe TIMESTAMPTZ, v, n, f) AS __anon_ends_of(v, n, f);
 
--- Return the means or medians of one column of numbers, dates or times, a list with an entry per class,
+-- Return the means, medians or midpoints of one column of numbers, dates or times, a list with an entry per class,
 -- and the labels of any other column. probe, v, n, f: as for __anon_typed_of. d: of the type of the
 -- result for numbers.
 CREATE OR REPLACE MACRO __anon_labels_of(__anon_name, __anon_found) AS
@@ -89,8 +89,9 @@ __anon_medians AS (
     FROM __anon_checked, __anon_probes
 )
 FROM query_table(CASE __anon_format
-    WHEN 'typed' THEN '__anon_typed' WHEN 'mean' THEN '__anon_means'
-    WHEN 'median' THEN '__anon_medians' ELSE '__anon_labels' END);
+    WHEN 'typed' THEN '__anon_typed' WHEN 'median' THEN '__anon_medians'
+    WHEN 'mean' THEN '__anon_means' WHEN 'midpoint' THEN '__anon_means'
+    ELSE '__anon_labels' END);
 
 CREATE OR REPLACE MACRO __anon_release(
     __anon_function, __anon_tbl, __anon_k, __anon_call, __anon_format, __anon_options,

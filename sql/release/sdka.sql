@@ -7,9 +7,9 @@
 -- k: minimum number of rows in an equivalence class. Synthetic rows do not count.
 -- l: minimum diversity of each sensitive column in a class. Only real rows count, also for t, beta
 --   and delta.
--- format: 'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per class
---   instead of a range of numbers, dates or times). 'mean' and 'median' are refused because the
---   method adds rows.
+-- format: 'label' (text), 'typed' (structs and lists), or 'mean', 'median' or 'midpoint' (one value
+--   per class instead of a range of numbers, dates or times). 'mean' and 'median' are refused
+--   because the method adds rows.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- generator: 'ctgan' (extra ctgan, under the Business Source License) or 'bootstrap', which mixes

@@ -332,6 +332,7 @@ STEPS = {
     "typed ranges with exchanged ends": Fault(relabelled(turned), FALSE, call={"format": "typed"}),
     "the mean of another class": Fault(relabelled(rolled), FALSE, call={"format": "mean"}),
     "the median of another class": Fault(relabelled(rolled, 2), FALSE, call={"format": "median"}),
+    "the midpoint of another range": Fault(relabelled(rolled), FALSE, call={"format": "midpoint"}),
     "the order of the source kept within classes": Fault(
         lambda patch: patch.setattr(hashing, "arrange", lambda order, *_: order), ORDER
     ),

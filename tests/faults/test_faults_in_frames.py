@@ -162,7 +162,7 @@ AFTER_THE_CHECK = {
     [
         (name, form)
         for name in AFTER_THE_CHECK
-        for form in ("label", "typed", "mean", "median")
+        for form in ("label", "typed", "mean", "median", "midpoint")
         if name != TEXT or form == "label"
     ],
 )

@@ -95,7 +95,7 @@ def arrow_takes_uuids():
         return False
 
 
-@pytest.mark.parametrize("form", ["label", "typed", "mean", "median"])
+@pytest.mark.parametrize("form", ["label", "typed", "mean", "median", "midpoint"])
 @pytest.mark.parametrize("kind", ["pandas", "pandas of PyArrow", "Polars"])
 def test_released_values_of_every_type_are_those_checked(people, kind, form):
     """Each kind of frame is read back as Arrow for the check."""

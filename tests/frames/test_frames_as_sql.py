@@ -54,6 +54,7 @@ def test_methods_of_numbers_few_rows_or_added_rows(people):
         {"format": "typed"},
         {"format": "mean"},
         {"format": "median"},
+        {"format": "midpoint"},
         {"effort": "fast"},
         {"effort": "best", "rounds": 2},
         {"l": 2, "t": 0.5},
@@ -76,7 +77,7 @@ def test_persons_are_counted(people):
     assert "person" not in wanted.column_names
 
 
-@pytest.mark.parametrize("form", ["label", "typed", "median"])
+@pytest.mark.parametrize("form", ["label", "typed", "median", "midpoint"])
 def test_every_type_of_a_quasi_identifier(people, form):
     for quasi in (KINDS[:4], [*KINDS[4:], "clock"], ["seen", "zoned"]):
         compare(people, "anonymize", "kinds", k=4, quasi=quasi, keep=REST, format=form)

@@ -12,6 +12,7 @@ SETTINGS = [
     {"k": 7, "l": 2, "format": "typed", "surplus": "unlink"},
     {"k": 4, "l": 3, "format": "mean", "effort": "fast"},
     {"k": 3, "surplus": "unlink", "format": "median", "seed": 7},
+    {"k": 3, "format": "midpoint", "seed": 3},
 ]
 WITHOUT_KEYS = {
     "person": "* EXCLUDE (person_id)",

@@ -9,7 +9,7 @@ from anon_sql import AnonError
 from tests.linked.folded import Folded, rows
 from tests.linked.random_schema import RandomSchema
 
-FORMATS = ("label", "typed", "mean", "median")
+FORMATS = ("label", "typed", "mean", "median", "midpoint")
 ALLOWED = (  # what random tables are refused for
     r"there must be at least|must have at least \d+ values in the whole table"
     r"|needs a sensitive column or link|all persons together must satisfy l"
@@ -57,7 +57,7 @@ def settings_of(seed):
     return {
         "k": 2 + seed % 4,
         "l": 1 + seed % 3,
-        "format": FORMATS[seed % 4],
+        "format": FORMATS[seed % 5],
         "surplus": ("drop", "unlink")[seed // 2 % 2],
         "effort": ("fast", "good")[seed % 2],
     }

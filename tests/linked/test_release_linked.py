@@ -14,6 +14,7 @@ SETTINGS = [
     {"k": 7, "l": 2},
     {"k": 5, "surplus": "unlink", "format": "typed"},
     {"k": 4, "l": 3, "format": "mean"},
+    {"k": 4, "l": 2, "format": "midpoint", "surplus": "unlink"},
     {"k": 3, "l": 2, "format": "median", "surplus": "unlink", "effort": "fast"},
 ]
 

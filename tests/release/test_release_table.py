@@ -27,7 +27,8 @@ def made(table, *, k, format="label", l=1):  # noqa: E741
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"l": 2}, {"format": "typed"}, {"format": "mean"}, {"format": "median"}]
+    "asked",
+    [{}, {"l": 2}, *({"format": form} for form in ("typed", "mean", "median", "midpoint"))],
 )
 def test_the_release_is_that_of_sql(con, asked):
     con.execute(f"CREATE TABLE people AS {TABLE}")

@@ -206,7 +206,7 @@ def test_generalize_leaves_out_rows_whose_class_is_null_and_no_others(con):
     assert rows == [(30,)]
 
 
-@pytest.mark.parametrize("form", ["mean", "median", "typed"])
+@pytest.mark.parametrize("form", ["mean", "median", "midpoint", "typed"])
 def test_a_row_of_null_in_a_shape_without_stars_is_left_out_only_if_asked_for(con, form):
     """A class that has a NULL shows NULL as its mean, as a suppressed row does."""
     con.execute(CLASSED.format(null=10))

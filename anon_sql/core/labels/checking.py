@@ -1,6 +1,6 @@
 """Verify printed labels: parse each one and require that it covers the values of its class."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 
 import numpy as np
@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 
 from anon_sql import kernels
 from anon_sql.core.arrow import integers, valid
-from anon_sql.core.columns import Categories, Numbers, comparable
+from anon_sql.core.columns import Categories, Numbers, comparable, is_number
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
-from anon_sql.core.labels.one_value import misplaced
-from anon_sql.core.labels.reading import Ranges, read_columns, read_sets
+from anon_sql.core.labels.one_value import middles, misplaced
+from anon_sql.core.labels.reading import Ranges, read_columns, read_ranges, read_sets
 from anon_sql.core.labels.types import is_one_value
 from anon_sql.core.labels.writing import Labels, allowed_leaves
+from anon_sql.core.printing import cast
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column
 from anon_sql.errors import AnonError
@@ -91,6 +92,90 @@ def require_true(
     return suppressed
 
 
+def midpoints(
+    function: str,
+    columns: Sequence[Column],
+    types: Sequence[str],
+    labels: Sequence[Labels],
+    classes: Codes,
+    hierarchies: Collection[str],
+) -> tuple[list[Labels], Bools]:
+    """Return the labels in the format 'midpoint', and the suppressed classes, bool[m].
+
+    labels: in the format 'label', as ``require_true`` has checked them. The result follows from
+    them alone, and so tells no more: the middle of a range, and a single value as itself; NULL for
+    sets, nodes, ``*`` and NULLs, which no reader can tell apart. A class is suppressed if it shows
+    NULL in every column. classes: int32[n], as for ``require_true``. hierarchies: the columns with
+    one. Raises AnonError for a middle that is false, and for a text that a row of its class lacks.
+    """
+    found = []
+    for column, kind, made in zip(columns, types, labels, strict=True):
+        number = is_number(function, column.name, kind)
+        if number:
+            low, high = _ends(column, kind, made.printed, column.name in hierarchies)
+            texts, wrong = middles(kind, low, high)
+        else:
+            texts, wrong = pa.array(_single_words(column, made.printed), pa.string()), 0
+        coded = texts.dictionary_encode(null_encoding="encode")  # one NULL for all
+        places = integers(coded.indices).astype(np.int32)
+        shown = Labels(coded.dictionary, places[made.label_of])
+        found.append(shown)
+        if wrong := wrong if number else _others(column, shown, classes):
+            raise AnonError(
+                function,
+                "every midpoint must be that of its label",
+                f"{wrong} of {column.name} that {'is' if wrong == 1 else 'are'} not",
+                "nothing was released; please report this",
+            )
+    null = [~valid(made.printed)[made.label_of] for made in found]
+    return found, np.asarray(np.logical_and.reduce(null))
+
+
+def _ends(column: Column, kind: str, printed: pa.Array, of_nodes: bool) -> tuple[pa.Array, ...]:
+    """Return the ends of labels of numbers, NULL for ``*``, NULLs and the nodes of a hierarchy."""
+    if of_nodes:
+        (values,) = cast([pa.array(_single_words(column, printed), pa.string())], [kind])
+        return values, values
+    read = read_ranges(kind, printed)
+    return read.low, read.high
+
+
+def _single_words(column: Column, printed: pa.Array) -> list[str | None]:
+    """Return the text that a label consists of; None for any other label."""
+    if isinstance(column, Hierarchical):
+        tree = column.tree
+        nodes = [tree.node_of.get(label, tree.root) for label in printed.to_pylist()]
+        return [tree.names[node] if node < tree.leaves else None for node in nodes]
+    return [words[0] if words and len(words) == 1 else None for words in read_sets(printed).words]
+
+
+def _others(column: Column, shown: Labels, classes: Codes) -> int:
+    """Return how many rows of the classes that show a text have another."""
+    assert not isinstance(column, Numbers)
+    if isinstance(column, Hierarchical):
+        values = list(column.tree.names[: column.tree.leaves])
+    else:
+        values = column.values.to_pylist()
+    code_of = {value: code for code, value in enumerate(values)}
+    every = range(column.null_code + 1)
+    texts = shown.printed.to_pylist()
+    return _outside(
+        column, shown, classes, [every if text is None else [code_of[text]] for text in texts]
+    )
+
+
+def _outside(
+    column: Categories | Hierarchical,
+    labels: Labels,
+    classes: Codes,
+    allowed: Sequence[Sequence[int]],
+) -> int:
+    """Return how many rows have a code that their label does not allow; allowed: ascending."""
+    ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
+    flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
+    return int(kernels.loss.outside_set(classes, labels.label_of, column.codes, ends, flat))
+
+
 def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
     """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
@@ -149,9 +234,7 @@ def _wrong(
     else:
         assert isinstance(column, Categories)
         star, allowed = _allowed_words(column, labels.printed)
-    ends = np.cumsum([0, *map(len, allowed)]).astype(np.int64)
-    flat = np.fromiter(chain.from_iterable(allowed), np.int32, int(ends[-1]))
-    return star, kernels.loss.outside_set(classes, labels.label_of, column.codes, ends, flat)
+    return star, _outside(column, labels, classes, allowed)
 
 
 def _allowed_words(column: Categories, labels: pa.Array) -> tuple[Bools, list[Sequence[int]]]:

@@ -1,4 +1,4 @@
-"""Compute, print and verify the one value of a class in the formats 'mean' and 'median'."""
+"""Compute, print and verify the one value that a class shows in place of a range."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from anon_sql.core.labels.types import type_of
 from anon_sql.core.printing import cast, printed
 
 _EXACT = 2.0**53  # whole numbers below it are exact as DOUBLE
+Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.int32]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -47,6 +48,21 @@ def one_values(
             units = units.cast(pa.int32())
         return printed([_without(units.view(rows.type), gone)], [sql_type])[0]
     return printed([_without(pa.array(_means(sql_type, rows, starts)), gone)], ["DOUBLE"])[0]
+
+
+def middles(sql_type: str, low: pa.Array, high: pa.Array) -> tuple[pa.Array, int]:
+    """Return the middle of each range as DuckDB prints it, and how many of them are false.
+
+    A middle is the mean of the two ends, NULL if they are NULL. It is true if what was printed lies
+    as far above one end as below the other.
+    """
+    at = np.arange(len(low), dtype=np.int32)
+    ends, order = pa.concat_arrays([low, high]), np.column_stack([at, at + len(low)]).reshape(-1)
+    starts = np.arange(0, len(order) + 1, 2)
+    texts = one_values(sql_type, ends, order.astype(np.int32), starts, False, "mean")
+    null, ends_of_false = misplaced(sql_type, ends, texts, at, np.append(at, at), "mean")
+    missing = int((null != ~valid(low)).sum())
+    return texts, missing + ends_of_false // 2
 
 
 def typed_values(texts: pa.Array, sql_type: str, form: str) -> pa.Array:
@@ -105,7 +121,6 @@ def _means(sql_type: str, rows: pa.Array, starts: Ints) -> Floats:
         return np.clip(np.where(np.isfinite(above), least + above, wide), least, most) + 0.0
 
 
-Bools = npt.NDArray[np.bool_]
 ROUNDING = 1e-9
 
 

@@ -3,6 +3,7 @@
 - 'label': text.
 - 'typed': STRUCT(min T, max T) for numbers, dates and times of type T, VARCHAR[] for text.
 - 'mean', 'median': one value of each class for numbers, dates and times, text for the others.
+- 'midpoint': likewise, and of text the value of a class that has only one.
 
 ``sql/internal/anon_release.sql`` chooses the same types by overloads, because DuckDB must know them
 when it binds a statement, before any Python runs.
@@ -12,13 +13,14 @@ import pyarrow as pa
 
 from anon_sql.core.columns import is_number
 
-FORMATS = ("label", "typed", "mean", "median")
-MEANING = (
-    "'label' (text), 'typed' (structs and lists), or 'mean' or 'median' (one value per class "
-    "instead of a range of numbers, dates or times)"
-)
 AVERAGES = ("mean", "median")  # formats that show an average of the values of each class
-ONE_VALUE = AVERAGES  # formats that show one value of each class instead of a range
+MIDPOINT = "midpoint"  # of the range that the format 'label' shows
+ONE_VALUE = (*AVERAGES, MIDPOINT)  # formats that show one value of each class instead of a range
+FORMATS = ("label", "typed", *ONE_VALUE)
+MEANING = (
+    "'label' (text), 'typed' (structs and lists), or 'mean', 'median' or 'midpoint' (one value per "
+    "class instead of a range of numbers, dates or times)"
+)
 LABEL, SET = "VARCHAR", "VARCHAR[]"
 
 
@@ -57,5 +59,6 @@ def is_one_value(function: str, name: str, sql_type: str, form: str) -> bool:
 
 
 def type_of(sql_type: str, form: str) -> str:
-    """Return the SQL type of the means or medians of a column of numbers, dates or times."""
-    return "DOUBLE" if form == "mean" and not sql_type.startswith(("DATE", "TIME")) else sql_type
+    """Return the SQL type of the single values of a column of numbers, dates or times."""
+    timed = sql_type.startswith(("DATE", "TIME"))
+    return sql_type if timed or form == "median" else "DOUBLE"

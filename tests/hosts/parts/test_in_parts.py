@@ -36,6 +36,7 @@ def big(con):
         ("mondrian", {"t": 0.2, "suppressed": "drop"}, {"t": 0.2}),
         ("rayden", {"format": "typed"}, {}),
         ("mondrian", {"format": "mean"}, {}),
+        ("mondrian", {"format": "midpoint"}, {}),
         ("mondrian", *[{"beta": 0.6, "beta_kind": "basic", "max_share": 0.45}] * 2),
     ],
 )

@@ -30,6 +30,7 @@ CALLS = {
     "ends": ("mondrian", {"k": 5, "format": "typed"}),
     "means": ("rayden", {"k": 7, "format": "mean"}),
     "medians": ("anonymize", {"k": 7, "format": "median", "effort": "fast"}),
+    "middles": ("mondrian", {"k": 7, "format": "midpoint"}),
     "levels": ("full_domain", {"k": 5, "hierarchy": "tree", "suppressed": "keep"}),
     "left out": (
         "anonymize",

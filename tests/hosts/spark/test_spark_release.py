@@ -86,6 +86,7 @@ LEVELS = ("l", "t", "beta", "beta_kind", "max_share")
         ("mondrian", {"max_share": 0.5, "beta": 3, "beta_kind": "basic"}),
         ("anonymize", {"t": 0.3, "effort": "fast", "format": "typed"}),
         ("anonymize", {"effort": "fast", "format": "mean"}),
+        ("mondrian", {"l": 2, "format": "midpoint"}),
         ("rayden", {"suppressed": "drop", "weights": {"age": 3}, "format": "median"}),
         ("anonymize", {"weights": {"city": 0.5}, "suppression_limit": 0.1}),
     ],
