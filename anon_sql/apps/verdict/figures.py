@@ -276,7 +276,8 @@ def _loss(
                 sql = f"SELECT ncp FROM {lost} WHERE attribute = {literal(name)}"
                 yield Figure("texts", each["ncp"], sql, name, written[name])
         return
-    worst = f"SELECT max(sse_sst) FROM value_loss({TABLES}{arguments(quasi)})"
+    worst = "SELECT CASE WHEN count(sse_sst) = count(*) THEN max(sse_sst) END "  # all, or none
+    worst += f"FROM value_loss({TABLES}{arguments(quasi)})"
     ((value,),) = (tuple(each.values()) for each in ask(worst))
     yield Figure("sse_sst", value, worst)
 

@@ -174,6 +174,10 @@ PLANTS = {
         "gcp", "amber",
         released=MEANS.format(group="CASE WHEN id % 5 < 2 THEN -1 - id % 2 ELSE id // 20 END"),
     ),
+    "a column of means beside one of least values": Plant(
+        "gcp", "amber",
+        released=MEANS.format(group="id // 20").replace("avg(b)", "min(b::DOUBLE)"),
+    ),
     "counts as wrong as from nothing": Plant("query_error", "red", group="id % 2"),
     "counts half as wrong": Plant("query_error", "amber", released=COARSER.format(a=60, b=6)),
     "most columns say nothing": Plant(
