@@ -128,7 +128,11 @@ def test_links_of_a_page_follow_its_name_and_those_out_of_docs_become_text():
 
 def test_the_settings_have_the_pages_in_the_order_of_the_index():
     index = "# A\n\n## B\n\n- [C](do/c.md)\n- For you: [D](do/d.md)\n- [C: e](do/e.md)\n\n## F\n\nText\n"
-    (nav,) = [line for line in site.config(index, [], "x").splitlines() if line.startswith("nav")]
+    (nav,) = [
+        line
+        for line in site.config(index, [], "x", drawn=False).splitlines()
+        if line.startswith("nav")
+    ]
     assert nav == (
         'nav = [{ "Start" = ["index.md", { "All pages" = "pages.md" }] }, '
         '{ "B" = [{ "C" = [{ "C" = "do/c.md" }, { "e" = "do/e.md" }] }, { "D" = "do/d.md" }] }]'
@@ -183,16 +187,22 @@ def test_a_site_with_a_link_that_leads_nowhere_is_not_built(tmp_path):
     for name, text in {"start": "# A\n\n[b](learn/no.md)\n", "index": "# B\n"}.items():
         (tmp_path / "docs" / f"{name}.md").write_text(text, "utf-8")
     (tmp_path / "docs" / "site.css").touch()
-    assert site.build(tmp_path, []) == 1
+    assert site.build(tmp_path, [], drawn=False) == 1
     assert not (tmp_path / "site").exists()
 
 
 @pytest.mark.slow
 def test_the_site_is_built_with_markdown_beside_each_page(built):
+    gallery = pytest.importorskip("anon_sql.apps.gallery")
     for page in site.sources(DOCS, sql_files.entries()):
         assert (built / page).is_file()
         assert f'href="{Path(page).name}"' in (built / page).with_suffix(".html").read_text("utf-8")
     assert (built / "llms.txt").is_file()
+    for picture in gallery.PICTURES:
+        drawn = (built / "gallery" / f"{picture.name}.svg").read_text("utf-8")
+        assert picture.title in drawn
+        assert picture.across in drawn
+        assert picture.up in drawn
 
 
 @pytest.mark.slow

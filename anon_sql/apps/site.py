@@ -23,12 +23,15 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urldefrag
 
+import anon_sql
+from anon_sql import datasets
 from anon_sql.hosts.duckdb.sql_files import Entry
 
 LINK = re.compile(r"(!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\()([^)\s]+)\)")
 FENCED = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 REFERENCE = "look-up/reference.md"
 FUNCTIONS = "look-up/functions"
+GALLERY = "gallery.md"
 RENAMED = {"start.md": "index.md", "index.md": "pages.md", "papers/README.md": "papers/index.md"}
 _CONFIG = """\
 [project]
@@ -164,9 +167,13 @@ def function_page(entry: Entry) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def config(index: str, functions: Sequence[Entry], description: str) -> str:
-    """Return the settings of Zensical, with the pages in the order of docs/index.md."""
-    listed: list[object] = [{"Start": ["index.md", {"All pages": "pages.md"}]}]
+def config(index: str, functions: Sequence[Entry], description: str, *, drawn: bool = True) -> str:
+    """Return the settings of Zensical, with the pages in the order of docs/index.md.
+
+    drawn: whether there is a gallery.
+    """
+    first: list[object] = ["index.md", {"All pages": "pages.md"}]
+    listed: list[object] = [{"Start": [*first, *([{"Gallery": GALLERY}] if drawn else [])]}]
     for section in sections(index):
         pages = _grouped(section.pages)
         if any(page == REFERENCE for _, page in section.pages):
@@ -218,9 +225,12 @@ def _lead(text: str) -> str:
     return LINK.sub(r"\2", " ".join(paragraphs[0].split())) if paragraphs else ""
 
 
-def build(root: Path, functions: Sequence[Entry]) -> int:
-    """Build the site of a checkout; return the number of problems, which are printed."""
-    if find_spec("zensical") is None:
+def build(root: Path, functions: Sequence[Entry], *, drawn: bool = True) -> int:
+    """Build the site of a checkout; return the number of problems, which are printed.
+
+    drawn: whether to draw the pictures of the gallery.
+    """
+    if any(find_spec(name) is None for name in ("matplotlib", "zensical")):
         sys.stderr.write("site: Zensical is not installed; run pip install '.[site]'\n")
         return 1
     docs, work, site = root / "docs", root / "build" / "site", root / "site"
@@ -228,6 +238,11 @@ def build(root: Path, functions: Sequence[Entry]) -> int:
     shutil.copytree(docs, work / "pages", ignore=shutil.ignore_patterns("*.md"))
     index = (docs / "index.md").read_text(encoding="utf-8")
     pages = sources(docs, functions)
+    if drawn:
+        from anon_sql.apps import gallery
+
+        pages[GALLERY] = gallery.page()
+        _draw(work / "pages" / "gallery")
     pages["index.md"] = "---\nhide: [navigation, toc]\n---\n" + pages["index.md"]
     description = _lead(pages["index.md"])
     for page, text in pages.items():
@@ -235,7 +250,7 @@ def build(root: Path, functions: Sequence[Entry]) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     settings = work / "zensical.toml"
-    settings.write_text(config(index, functions, description), encoding="utf-8")
+    settings.write_text(config(index, functions, description, drawn=drawn), encoding="utf-8")
     command = [sys.executable, "-m", "zensical", "build", "--strict", "--clean"]
     if subprocess.run([*command, "-f", settings], check=False, cwd=work).returncode:
         return 1
@@ -250,6 +265,17 @@ def build(root: Path, functions: Sequence[Entry]) -> int:
     wrong = list(problems(site))
     sys.stderr.writelines(f"{problem}\n" for problem in wrong)
     return len(wrong)
+
+
+def _draw(folder: Path) -> None:
+    """Draw the pictures of the gallery from real calls."""
+    from anon_sql.apps import gallery
+
+    folder.mkdir()
+    with anon_sql.connect() as con:
+        datasets.adult(con, gallery.ROWS)
+        for name, picture in gallery.pictures(con).items():
+            (folder / f"{name}.svg").write_text(picture, encoding="utf-8")
 
 
 class _Page(HTMLParser):
