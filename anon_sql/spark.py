@@ -15,7 +15,7 @@ from anon_sql.core.parameters import Declaration, takes
 from anon_sql.errors import PYTHON
 from anon_sql.hosts.spark.measures import gcp, k_anonymity, utility
 from anon_sql.hosts.spark.register import register
-from anon_sql.hosts.spark.release import REGION_ROWS, in_regions
+from anon_sql.hosts.spark.release import PART_ROWS, in_regions
 from anon_sql.hosts.spark.release import released as _released
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ def _method(
     df: Any,
     k: int = 5,
     *,
-    region_rows: int = REGION_ROWS,
+    part_rows: int = PART_ROWS,
     hierarchy: Any = None,
     **parameters: Any,
 ) -> Any:
     """Return a release of a DataFrame, a DataFrame that Spark computes when it is read.
 
-    hierarchy: a DataFrame of Spark or pandas or an Arrow table. region_rows: rows that one task
+    hierarchy: a DataFrame of Spark or pandas or an Arrow table. part_rows: rows that one task
     releases; it needs about 1 kB of memory for each. Raises AnonError as in SQL.
     """
-    return _released(function, df, k, region_rows, hierarchy, parameters)
+    return _released(function, df, k, part_rows, hierarchy, parameters)
 
 
 def __getattr__(name: str) -> Any:
@@ -57,7 +57,7 @@ def _signature(known: Mapping[str, Declaration]) -> Signature:
     """Return the signature of a release of Spark: all parameters of the method by name."""
     before = [Parameter("df", Parameter.POSITIONAL_OR_KEYWORD)]
     k = Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=known["k"].default)
-    rows = Parameter("region_rows", Parameter.KEYWORD_ONLY, default=REGION_ROWS)
+    rows = Parameter("part_rows", Parameter.KEYWORD_ONLY, default=PART_ROWS)
     others = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
         for name, one in known.items()

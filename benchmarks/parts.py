@@ -1,6 +1,6 @@
 """What a release in parts costs beside one statement and beside DuckDB's external ORDER BY.
 
-    python benchmarks/parts.py [--memory 4GB] [--region-rows 500000] [--k 10] [--no-gcp] [--audit]
+    python benchmarks/parts.py [--memory 4GB] [--part-rows 500000] [--k 10] [--no-gcp] [--audit]
         [--ways WAY …] [rows …]
 
 For each number of rows an Adult-like Parquet file is made: eight quasi-identifiers, one sensitive
@@ -8,7 +8,7 @@ column. Each of the following runs in a process of its own under the same ``memo
 
     COPY (FROM file ORDER BY <quasi-identifiers>) TO sorted.parquet
     COPY (FROM anonymize(file)) TO whole.parquet                        one statement
-    anon_sql.release(con, file, into='parts.parquet', region_rows=…)    in parts
+    anon_sql.release(con, file, into='parts.parquet', part_rows=…)    in parts
 
 or what --ways names: sort, whole, parts, fast (parts with effort = 'fast') and judged (``audit`` of the
 release in parts, after it), and prints seconds, CPU seconds, the ratio of the seconds to those of ORDER BY, peak memory of the
@@ -52,7 +52,7 @@ def make(folder: str, rows: int, numbered: int) -> None:
         con.execute("DROP TABLE adult_like")
 
 
-def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> dict[str, Any]:
+def measure(kind: str, folder: str, memory: str, part_rows: int, k: int) -> dict[str, Any]:
     """Return seconds, CPU seconds and peak memory of one way, in this process."""
     import duckdb
 
@@ -64,7 +64,7 @@ def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> di
     con.execute(f"CREATE VIEW adult_like AS FROM {source}")
     given = {"k": k, "quasi": QUASI, "keep": ["*"], "overwrite": True}
     con.execute("CREATE TABLE few AS FROM adult_like LIMIT 2000")
-    anon_sql.release(con, "few", into=f"{folder}/few.parquet", region_rows=500, **given)  # kernels
+    anon_sql.release(con, "few", into=f"{folder}/few.parquet", part_rows=500, **given)  # kernels
     started, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
     found: dict[str, Any] = {}
     try:
@@ -84,9 +84,9 @@ def measure(kind: str, folder: str, memory: str, region_rows: int, k: int) -> di
         else:
             effort, into = "fast" if kind == "fast" else "good", f"{folder}/{kind}.parquet"
             made = anon_sql.release(
-                con, "adult_like", into=into, region_rows=region_rows, effort=effort, **given
+                con, "adult_like", into=into, part_rows=part_rows, effort=effort, **given
             )
-            found["regions"] = made.regions
+            found["regions"] = made.parts
     except duckdb.Error as error:
         if "must fit into memory" not in str(error):
             raise
@@ -148,7 +148,7 @@ def in_process(*arguments: object) -> Any:
 def compare(
     rows: int,
     memory: str,
-    region_rows: int,
+    part_rows: int,
     k: int,
     with_gcp: bool,
     audited: bool,
@@ -160,7 +160,7 @@ def compare(
         lost: dict[str, float] = {}
         yardstick = 0.0
         for kind in ways:
-            row = in_process("measure", kind, folder, memory, region_rows, k)
+            row = in_process("measure", kind, folder, memory, part_rows, k)
             if "refused" in row:
                 print(f"{rows:12,}  {kind:6} does not fit into memory")
                 continue
@@ -187,7 +187,7 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument("rows", nargs="*", type=int)
     reader.add_argument("--memory", default="4GB")
-    reader.add_argument("--region-rows", type=int, default=500_000)
+    reader.add_argument("--part-rows", type=int, default=500_000)
     reader.add_argument("--k", type=int, default=10)
     reader.add_argument("--no-gcp", action="store_true")
     reader.add_argument("--audit", action="store_true")
@@ -200,7 +200,7 @@ def main() -> None:
         compare(
             rows,
             asked.memory,
-            asked.region_rows,
+            asked.part_rows,
             asked.k,
             not asked.no_gcp,
             asked.audit,

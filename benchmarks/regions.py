@@ -1,6 +1,6 @@
 """How much more a release in parts loses than one statement at the same search width.
 
-    python benchmarks/regions.py [--rows N …] [--k K …] [--region-rows N …] [--case CASE …]
+    python benchmarks/regions.py [--rows N …] [--k K …] [--part-rows N …] [--case CASE …]
         [--columns mixed|numeric …] [--strata COLUMN …] [--effort fast|good] [--own-width]
         [--memory 12GB]
 
@@ -82,13 +82,13 @@ def compare(rows: int, columns: str, case: str, asked: argparse.Namespace) -> No
             call = f"anonymize('source', {listed})"
             con.execute(f"CREATE OR REPLACE TABLE whole AS FROM {call}", given)
             whole = gcp(con, "whole", names)
-            for region_rows in asked.region_rows:
+            for part_rows in asked.part_rows:
                 made = anon_sql.release(
-                    con, "source", into="parts", overwrite=True, region_rows=region_rows, **given
+                    con, "source", into="parts", overwrite=True, part_rows=part_rows, **given
                 )
                 parts = gcp(con, "parts", names)
                 print(
-                    f"{rows:12,}{k:5}  {columns:8} {case:9}{region_rows:10,}{made.regions:8}"
+                    f"{rows:12,}{k:5}  {columns:8} {case:9}{part_rows:10,}{made.parts:8}"
                     f"{whole:10.5f}{parts:10.5f}{parts / whole:8.4f}",
                     flush=True,
                 )
@@ -105,7 +105,7 @@ def main() -> None:
     reader = argparse.ArgumentParser()
     reader.add_argument("--rows", nargs="*", type=int, default=[1_000_000])
     reader.add_argument("--k", nargs="*", type=int, default=[5, 10, 100])
-    reader.add_argument("--region-rows", nargs="*", type=int, default=[100_000, 500_000])
+    reader.add_argument("--part-rows", nargs="*", type=int, default=[100_000, 500_000])
     reader.add_argument("--case", nargs="*", choices=CASES, default=list(CASES))
     reader.add_argument("--columns", nargs="*", default=["mixed", "numeric"])
     reader.add_argument("--strata", nargs="*", default=[])

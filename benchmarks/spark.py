@@ -1,6 +1,6 @@
 """What a release costs in Spark beside Spark's own orderBy of the same rows, in the same session.
 
-    python benchmarks/spark.py [--region-rows N] [--folder DIR] [--executors N …] [rows …]
+    python benchmarks/spark.py [--part-rows N] [--folder DIR] [--executors N …] [rows …]
 
 The table is Adult-like, 9 columns, a Parquet file that DuckDB writes. In one local session of two
 threads that has read and sorted the table once before, in turn
@@ -189,7 +189,7 @@ def show(name: str, parts: list[Stage], idle: float) -> None:
     print("    model, by cores:", ", ".join(told), flush=True)
 
 
-def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> dict[str, Watched]:
+def measure(spark: Any, folder: Path, rows: int, part_rows: int) -> dict[str, Watched]:
     """Print what a sort and a release cost, and return both."""
     source = folder / f"adult_{rows}.parquet"
     if not source.is_file():
@@ -210,13 +210,13 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> dict[str, 
     def release() -> Any:
         nonlocal planned
         started = time.perf_counter()
-        made = anon_sql.spark.anonymize(df, k=10, region_rows=region_rows, **roles)
+        made = anon_sql.spark.anonymize(df, k=10, part_rows=part_rows, **roles)
         planned = time.perf_counter() - started
         return made
 
     write(lambda: df.orderBy(*datasets.QUASI))
     few = df.limit(50_000)
-    write(lambda: anon_sql.spark.anonymize(few, k=10, region_rows=20_000, **roles))
+    write(lambda: anon_sql.spark.anonymize(few, k=10, part_rows=20_000, **roles))
     sort = write(lambda: df.orderBy(*datasets.QUASI))
     made = write(release)
     loss = anon_sql.spark.gcp(df, spark.read.parquet(out), quasi=datasets.QUASI)
@@ -232,7 +232,7 @@ def measure(spark: Any, folder: Path, rows: int, region_rows: int) -> dict[str, 
 def main() -> None:
     asked = argparse.ArgumentParser()
     asked.add_argument("rows", nargs="*", type=int, default=ROWS)
-    asked.add_argument("--region-rows", type=int, default=anon_sql.spark.REGION_ROWS)
+    asked.add_argument("--part-rows", type=int, default=anon_sql.spark.PART_ROWS)
     asked.add_argument("--folder", type=Path)
     asked.add_argument("--executors", nargs="+", type=int, default=[None])
     given = asked.parse_args()
@@ -243,7 +243,7 @@ def main() -> None:
         print(HEADER)
         ran: dict[str, Watched] = {}
         for rows in given.rows or ROWS:
-            ran |= measure(spark, folder, rows, given.region_rows)
+            ran |= measure(spark, folder, rows, given.part_rows)
         log = folder / "events" / spark.sparkContext.applicationId
         spark.stop()
         for name, watched in ran.items():

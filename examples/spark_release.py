@@ -39,8 +39,8 @@ spark.sql(
 )
 patients = spark.table("patients")
 
-# The regions are planned now; their rows are released when the result is written.
-release = anon_sql.spark.anonymize(patients, k=5, l=2, region_rows=200)
+# The parts are planned now; their rows are released when the result is written.
+release = anon_sql.spark.anonymize(patients, k=5, l=2, part_rows=200)
 folder = str(Path("patients_release").absolute())
 release.write.mode("overwrite").parquet(folder)
 

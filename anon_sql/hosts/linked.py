@@ -50,7 +50,7 @@ from anon_sql.privacy.k_anonymity import KAnonymity
 
 NAME = "release_linked"
 _TABLE, _STAGED = "__anon_linked", "__anon_staged_"
-_REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "regions", "entity")
+_REFUSED = ("t", "beta", "delta", "max_share", "strata", "series", "parts", "entity")
 _ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 FILES = {"parquet": "FORMAT parquet", "csv": "FORMAT csv, HEADER true"}
 

@@ -33,7 +33,7 @@ ACCEPTABLE = (
     *("texts", "sets", "suppression", "distribution", "choice", "roles", "people", "kept"),
     "minimality",
 )
-_OF_COMMAND = ("regions", "region_rows", "unique_share", UNIT)  # no parameters of a method
+_OF_COMMAND = ("parts", "part_rows", "unique_share", UNIT)  # no parameters of a method
 NO_SECRET = "a recipe holds no secret"
 _WITHOUT = {"tbl", "hierarchy", "like", *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {

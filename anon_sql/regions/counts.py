@@ -75,7 +75,7 @@ def counted_regions(
 def _region_of(request: Request, found: pa.Table, regions: int) -> npt.NDArray[np.int64]:
     at: npt.NDArray[np.int64] = integers(found.column("region").combine_chunks()).astype(np.int64)
     if found.column("region").null_count or (len(at) and not 0 <= at.min() <= at.max() < regions):
-        raise AnonError(request.function, "every row must have one region", "a row that has none")
+        raise AnonError(request.function, "every row must have one part", "a row that has none")
     return at
 
 
@@ -90,9 +90,9 @@ def _value_counts(
             Parameter("l")
             + " and "
             + Parameter("t")
-            + f" need a table in memory of {name} by region",
-            f"{values - 1:,} values in {regions:,} regions",
-            "release fewer regions, or round the column",
+            + f" need a table in memory of {name} by part",
+            f"{values - 1:,} values in {regions:,} parts",
+            "release fewer parts, or round the column",
         )
     coded = sort_keys(found.column("value").combine_chunks()).dictionary_encode()
     codes = domain.codes(request.function, name, coded.dictionary)[integers(coded.indices)]

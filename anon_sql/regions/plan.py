@@ -221,9 +221,9 @@ class _Planning:
         if largest > self.most:
             raise AnonError(
                 self.request.function,
-                f"a region must have at most {self.most:,} rows",
+                f"a part must have at most {self.most:,} rows",
                 f"one of {largest:,} that cannot be divided into legal ones",
-                "allow larger regions or more memory, or ask for less of "
+                "allow larger parts or more memory, or ask for less of "
                 + Parameter("l")
                 + " and "
                 + Parameter("t"),

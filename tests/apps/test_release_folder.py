@@ -26,7 +26,7 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("parts", [[], ["--region-rows", "100"]], ids=["one statement", "parts"])
+@pytest.mark.parametrize("parts", [[], ["--part-rows", "100"]], ids=["one statement", "parts"])
 def test_a_folder_is_verified_as_one_file(source, tmp_path, monkeypatch, parts):  # noqa: F811
     monkeypatch.setattr(files, "ROWS", 250)
     out = tmp_path / OUT

@@ -26,7 +26,7 @@ def source(tmp_path):
 @pytest.mark.parametrize("ending", ["parquet", "csv.gz"])
 def test_a_file_in_parts(source, tmp_path, ending):
     target = tmp_path / f"safe.{ending}"
-    options = ["--k", "5", "--region-rows", "100", "--method", "mondrian", "--manifest"]
+    options = ["--k", "5", "--part-rows", "100", "--method", "mondrian", "--manifest"]
     result = run("release", source, target, *options, *ROLES)
     assert result.exit_code == 0, result.output
     assert "600" in result.stdout
@@ -42,8 +42,8 @@ def test_a_file_in_parts(source, tmp_path, ending):
 
 def test_refusals_in_parts_are_in_the_words_of_the_command(source, tmp_path):
     target = tmp_path / "safe.parquet"
-    said = refused("release", source, target, "--k", "700", "--regions", "3", *ROLES)
+    said = refused("release", source, target, "--k", "700", "--parts", "3", *ROLES)
     assert said.startswith("anonymize: --k must be at most the number of rows, 600, got --k 700")
-    said = refused("release", source, target, "--regions", "3", "--region-rows", "9", *ROLES)
-    assert said == "anonymize: the number of regions or their rows may be given, got both"
+    said = refused("release", source, target, "--parts", "3", "--part-rows", "9", *ROLES)
+    assert said == "anonymize: the number of parts or their rows may be given, got both"
     assert list(tmp_path.iterdir()) == [source]

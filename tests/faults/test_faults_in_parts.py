@@ -42,7 +42,7 @@ def made(con):
 
 
 def release(con, fault, into="r", **more):
-    given = {"method": fault.method, "region_rows": REGION, **fault.arguments}
+    given = {"method": fault.method, "part_rows": REGION, **fault.arguments}
     return anon_sql.release(con, "t", into=into, **given, **more)
 
 
@@ -126,30 +126,30 @@ def group_lost(found, reader, groups):
 REFUSED = {
     "a region lost": Fault(after(plan, "plan", lost_region), "every row must be in a region, got"),
     "a region written twice": Fault(
-        read_twice, "the regions together must have the kept values of the rows of the table"
+        read_twice, "the parts together must have the kept values of the rows of the table"
     ),
     "a file truncated": Fault(
         after(regions.FinishedRegions, "write", truncated),
-        "the regions together must be as they were written, got 1 that is not",
+        "the parts together must be as they were written, got 1 that is not",
     ),
     "a file removed": Fault(
         after(regions.FinishedRegions, "write", removed),
-        "the regions together must be as they were written, got 1 that is not",
+        "the parts together must be as they were written, got 1 that is not",
     ),
     "a region in the place of another": Fault(
         after(regions.FinishedRegions, "write", renamed),
-        "the regions together must be as they were written",
+        "the parts together must be as they were written",
     ),
     "routed rows truncated": Fault(
         after(Routing, "spill", rows_truncated), "a file of routed rows must be as it was written"
     ),
     "a sensitive column shuffled between classes": Fault(
         after(regions, "release_table", with_column("illness", ordered_by_class)),
-        "the regions together must have the kept values of the rows of the table",
+        "the parts together must have the kept values of the rows of the table",
     ),
     "one row of a class printed with a wider label": Fault(
         after(regions, "release_table", with_column("city", first_wider)),
-        "the regions together must have at least 5 rows in every class",
+        "the parts together must have at least 5 rows in every class",
     ),
     "a row lost": Fault(
         after(regions, "release_table", taking(lambda n: np.arange(n - 1))),
@@ -162,14 +162,14 @@ REFUSED = {
     ),
     "a row twice and another lost": Fault(
         after(regions, "release_table", taking(lambda n: np.maximum(np.arange(n), 1))),
-        "the regions together must have the kept values of the rows of the table",
+        "the parts together must have the kept values of the rows of the table",
     ),
     "the order of the regions kept": Fault(
         after(orders, "by_hash", lambda found, *_: np.arange(len(found), dtype=np.int32)),
         "released rows must be in the order of hashes",
     ),
     "a slice lost": Fault(
-        after(regions, "read_groups", group_lost), "every row of the regions must be written"
+        after(regions, "read_groups", group_lost), "every row of the parts must be written"
     ),
 }
 
@@ -189,7 +189,7 @@ def test_a_fault_of_the_parts_is_refused(made, monkeypatch, tmp_path, fault):
 
 def test_without_a_fault_a_release_is_written_and_passes_the_audit(made):
     clean = Fault(lambda patch: None)
-    assert release(made, clean).regions > 2
+    assert release(made, clean).parts > 2
     assert clean.failed(made) == set()
 
 

@@ -35,10 +35,8 @@ def test_canon_in_parts_and_in_spark_cuts_at_the_median(con):
         "FROM range(400) r(i)"
     )
     given = {"k": 5, **ROLES}
-    anon_sql.release(con, "t", into="parts", method="canon", region_rows=200, **given)
-    anon_sql.release(
-        con, "t", into="chosen", method="canon", region_rows=200, cut="median", **given
-    )
+    anon_sql.release(con, "t", into="parts", method="canon", part_rows=200, **given)
+    anon_sql.release(con, "t", into="chosen", method="canon", part_rows=200, cut="median", **given)
     same = "SELECT count(*) FROM (FROM parts EXCEPT ALL FROM chosen)"
     assert con.execute(same).fetchall() == [(0,)]
     arrow = pa.schema([("age", pa.int32()), ("pay", pa.float64()), ("illness", pa.string())])

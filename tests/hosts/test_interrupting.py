@@ -202,7 +202,7 @@ def test_duckdbs_own_interrupt_ends_the_statement_after_the_step(t, monkeypatch)
 
 def test_a_release_in_parts_stops_and_leaves_nothing(t, monkeypatch, tmp_path):
     seam = Seam.at(monkeypatch, parts, "check_together")
-    given = {"k": 3, "method": "mondrian", "region_rows": 100, "quasi": ["a", "b"], "keep": ["*"]}
+    given = {"k": 3, "method": "mondrian", "part_rows": 100, "quasi": ["a", "b"], "keep": ["*"]}
     target = tmp_path / "r.parquet"
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(anon_sql.release, t, "t", into=str(target), **given)

@@ -10,8 +10,8 @@ from anon_sql.core.parameters import takes
 def test_a_method_of_spark_has_its_parameters_and_their_sentences():
     known = {name: each for name, each in takes("rayden").items() if name not in IN_SQL}
     found = inspect.signature(spark.rayden).parameters
-    assert list(found)[:3] == ["df", "k", "region_rows"]
-    assert {*found} == {"df", "region_rows", *known}
+    assert list(found)[:3] == ["df", "k", "part_rows"]
+    assert {*found} == {"df", "part_rows", *known}
     assert all(found[name].default == one.default for name, one in known.items())
     said = spark.rayden.__doc__.splitlines()
     assert (

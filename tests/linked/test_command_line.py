@@ -79,7 +79,7 @@ def test_what_the_manifest_does_not_name_fails_by_name(stored, tmp_path, name):
     ("options", "named"),
     [
         (("--method", "mondrian"), "--method"),
-        (("--regions", 2), "--regions"),
+        (("--parts", 2), "--parts"),
         (("--memory-limit", "1GB"), "--memory-limit"),
         (("--resume",), "--resume"),
         (("--ledger", "ledger.duckdb"), "--ledger"),
@@ -137,7 +137,7 @@ def test_what_is_refused(stored, tmp_path):
     assert refused(
         "release", stored, f"{tmp_path}/out/", "--root", "person", "--t", 0.2
     ).startswith("release: --t does not apply to tables that belong together")
-    for option, value in (("--regions", 2), ("--ledger-key", "env:X"), ("--leavers", "withdraw")):
+    for option, value in (("--parts", 2), ("--ledger-key", "env:X"), ("--leavers", "withdraw")):
         said = refused("release", stored, f"{tmp_path}/out/", "--root", "person", option, value)
         assert f"take no such option, got {option}; leave it out" in said
     assert not (tmp_path / "out").exists()

@@ -182,7 +182,7 @@ def test_other_content_and_another_schema_are_refused(con, folder):
             "method must be a release function, got 'mondrain'",
         ),
         ("k = 7", 'k = "seven"', "anonymize: k must be a whole number"),
-        ("k = 7", "k = 7\nregions = 2", "regions must be left out, got a number"),
+        ("k = 7", "k = 7\nparts = 2", "parts must be left out, got a number"),
     ],
 )
 def test_what_is_refused(con, folder, old, new, error):

@@ -179,10 +179,10 @@ def test_progress_is_the_same_in_parts(tables, monkeypatch):
     monkeypatch.setattr(running, "POLL", 60)
 
     def of(seed):
-        call = {"k": 4, "region_rows": 60, "quasi": ["a", "b"], "sensitive": "s", "keep": "kept"}
+        call = {"k": 4, "part_rows": 60, "quasi": ["a", "b"], "sensitive": "s", "keep": "kept"}
         with pytest.warns(AnonWarning):
             anon_sql.release(tables, f"t{seed}", into=f"made{seed}", method="mondrian", **call)
 
     first, *others = [told(monkeypatch, lambda seed=seed: of(seed)) for seed in SEEDS]
-    assert any("regions" in note for _, note, _, _ in first)
+    assert any("parts" in note for _, note, _, _ in first)
     assert others == [first, first]

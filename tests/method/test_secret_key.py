@@ -60,7 +60,7 @@ def test_frames_and_parts_take_the_same_key(table):
     call = {"k": 4, "quasi": QUASI, "sensitive": "ill", "keep": ["income", "rid"]}
     found = anon_sql.frames.rayden(arrow, key="env:ANON_KEY", **call).to_pylist()
     assert {row["rid"]: [row[name] for name in QUASI] for row in found} == wanted
-    anon_sql.release(table, "t", into="parts", method="rayden", key=KEY, regions=1, **call)
+    anon_sql.release(table, "t", into="parts", method="rayden", key=KEY, parts=1, **call)
     rows = table.execute(f"SELECT rid, {', '.join(QUASI)} FROM parts").fetchall()
     table.execute("DROP TABLE parts")
     assert {rid: labels for rid, *labels in rows} == wanted

@@ -321,7 +321,7 @@ def test_parts_refuse_it(adult, tmp_path):
             l=3,
             key=KEY,
             transparent=True,
-            region_rows=500,
+            part_rows=500,
         )
 
 

@@ -150,10 +150,10 @@ def in_parts(con, method, quasi, seed):
     names = [*QUASI, *OTHERS]
     con.execute(f"CREATE OR REPLACE TABLE t ({', '.join(f'{n} {TYPES[n]}' for n in names)})")
     insert(con, "t", rows)
-    call = {"method": method, "k": 4, "region_rows": 100, "quasi": QUASI, "sensitive": "ill"}
+    call = {"method": method, "k": 4, "part_rows": 100, "quasi": QUASI, "sensitive": "ill"}
     with pytest.warns(AnonWarning, match="unique on the kept columns"):
         found = anon_sql.release(con, "t", into="parts", keep=["income", "rid"], **call)
-    assert found.regions > 3
+    assert found.parts > 3
     of_row = {rid: q for q, (_, _, rid) in zip(quasi, rest, strict=True)}
     made = con.execute(f"SELECT rid, {', '.join(QUASI)} FROM parts").fetchall()
     con.execute("DROP TABLE parts")

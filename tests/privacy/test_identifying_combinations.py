@@ -130,7 +130,7 @@ def test_python_warns_of_them(con):
         lambda roles: frames.mondrian(con.table("t").df(), **roles),
         lambda roles: frames.mondrian(con.table("t"), **roles),
         lambda roles: anon_sql.release(con, "t", into="one", method="mondrian", **roles),
-        lambda roles: anon_sql.release(con, "t", into="r", method="mondrian", regions=2, **roles),
+        lambda roles: anon_sql.release(con, "t", into="r", method="mondrian", parts=2, **roles),
     ]
     for call in calls:
         with pytest.warns(anon_sql.AnonWarning) as said:

@@ -329,7 +329,7 @@ def test_in_parts(people):
     with pytest.raises(
         anon_sql.AnonError, match="bin_width must be left out of a release in parts"
     ):
-        anon_sql.release(people, "people", into="r", method="mondrian", regions=2, **call)
+        anon_sql.release(people, "people", into="r", method="mondrian", parts=2, **call)
     assert people.execute("SELECT 1 FROM duckdb_tables() WHERE table_name = 'r'").fetchall() == []
 
 

@@ -229,7 +229,7 @@ def test_like_is_in_parts_and_other_functions_refused(con, tmp_path):
     con.execute("CREATE TABLE t AS SELECT i % 7 AS a, i % 3 AS b FROM range(60) AS r(i)")
     with pytest.raises(Exception, match="full_domain: the table must be released in one statement"):
         anon_sql.release(
-            con, "t", into="r", k=5, method="full_domain", quasi=["a", "b"], region_rows=20
+            con, "t", into="r", k=5, method="full_domain", quasi=["a", "b"], part_rows=20
         )
     anon_sql.release(con, "t", into="may", k=5, method="full_domain", quasi=["a", "b"])
     anon_sql.release(con, "t", into="june", k=5, method="full_domain", quasi=["a", "b"], like="may")

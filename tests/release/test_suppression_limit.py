@@ -114,7 +114,7 @@ def test_in_parts(made):
         "identifiers": ["id", "person"],
         "keep": ["*"],
         "k": 50,
-        "region_rows": 1500,
+        "part_rows": 1500,
     }
     anon_sql.release(made, "t", into="plain", effort="fast", **call)
     anon_sql.release(made, "t", into="r", effort="fast", suppression_limit=0.1, **call)

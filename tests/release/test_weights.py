@@ -189,7 +189,7 @@ def test_in_parts(people):
     call = {"quasi": NAMES, "sensitive": ["illness"], "k": 5}
     for name, weights in (("plain", None), ("r", {"born": 16})):
         anon_sql.release(
-            people, "people", into=name, method="mondrian", region_rows=120, weights=weights, **call
+            people, "people", into=name, method="mondrian", part_rows=120, weights=weights, **call
         )
     assert losses(people, "people", "r")["born"] < losses(people, "people", "plain")["born"]
     with pytest.raises(anon_sql.AnonError, match="weights must name quasi-identifiers"):

@@ -114,7 +114,7 @@ def test_python_reads_the_comments_of_a_relation_and_of_a_frame(orders, tmp_path
 
 
 def test_parts_leave_it_out(orders):
-    given = {"quasi": ["age", "city"], "sensitive": ["item"], "regions": 2}
+    given = {"quasi": ["age", "city"], "sensitive": ["item"], "parts": 2}
     anon_sql.release(orders, "orders", into="safe", keep=["*"], **given)
     assert orders.table("safe").columns == ["age", "city", "item", "rating"]
     with pytest.raises(anon_sql.AnonError, match="a declared identifier must not be released"):
@@ -123,7 +123,7 @@ def test_parts_leave_it_out(orders):
 
 @pytest.mark.quick
 @pytest.mark.parametrize("table", ["main.orders", "orders", 's."o:r""ders"'])
-@pytest.mark.parametrize("more", [(), ("--regions", 2)])
+@pytest.mark.parametrize("more", [(), ("--parts", 2)])
 def test_the_command_line_reads_the_comments(warehouse, table, more):
     source, safe = f"{warehouse / 'w.duckdb'}:{table}", warehouse / "safe.csv"
     result = run("release", source, safe, *OPTIONS, "--keep", "*", "--manifest", *more)

@@ -89,7 +89,7 @@ def test_in_python(people, reason, tmp_path):
         assert str(caught.value) == wanted
         safe = anon_sql.anonymize(frame, quasi=["age"], keep=["*"], identifiers=["mrn", "contact"])
         assert list(safe.columns) == LEFT
-    for more in ({}, {"regions": 2}):
+    for more in ({}, {"parts": 2}):
         with pytest.raises(anon_sql.AnonError) as caught:
             anon_sql.release(people, "people", into="safe", quasi=["age"], keep=["*"], **more)
         assert str(caught.value) == wanted
@@ -100,7 +100,7 @@ def test_in_python(people, reason, tmp_path):
 def test_on_the_command_line(people, reason, tmp_path):
     raw, safe = tmp_path / "people.csv", tmp_path / "safe.csv"
     people.execute(f"COPY people TO '{raw}'")
-    for more in ((), ("--regions", 2)):
+    for more in ((), ("--parts", 2)):
         call = ("release", raw, safe, "--quasi", "age", "--keep", "*", *more)
         assert refused(*call) == said(
             reason, "anonymize", "--keep '*'", "--identifier contact,mrn", "--keep"
@@ -164,7 +164,7 @@ def test_a_hostile_name(con):
     with pytest.raises(anon_sql.AnonError, match="look like an e-mail address"):
         anon_sql.anonymize(con.table("t").df(), quasi=["a"], keep=["*"])
     with pytest.raises(anon_sql.AnonError, match="look like an e-mail address"):
-        anon_sql.release(con, "t", into="u", quasi=["a"], keep=["*"], regions=2)
+        anon_sql.release(con, "t", into="u", quasi=["a"], keep=["*"], parts=2)
 
 
 @pytest.mark.quick

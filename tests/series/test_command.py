@@ -180,7 +180,7 @@ def test_a_manifest_is_never_there_without_its_release(tmp_path, month):
     ("more", "says"),
     [
         (("--ledger", "x.duckdb"), "a release of a series takes no such option, got --ledger"),
-        (("--regions", "2"), "a release of a series takes no such option, got --regions"),
+        (("--parts", "2"), "a release of a series takes no such option, got --parts"),
         (("--method", "datafly"), "must go with a method whose classes can be whole cohorts"),
     ],
 )

@@ -124,7 +124,7 @@ def told(call):
     [
         ({"method": "full_domain"}, "series must go with a method whose classes can be whole"),
         (
-            {"regions": 2},
+            {"parts": 2},
             "series must come without parts and folders, got parts; the persons of a cohort may",
         ),
         ({"leef": 20}, "parameters must be those of the method, got 'leef'"),

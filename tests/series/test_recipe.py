@@ -220,7 +220,7 @@ def test_a_report_needs_the_state_of_its_release(recipe, tmp_path):
 
 
 def test_parts_are_refused(recipe, tmp_path):
-    for release, out, got in (("regions = 2\n", "may.csv", "parts"), ("", "may/", "a folder")):
+    for release, out, got in (("parts = 2\n", "may.csv", "parts"), ("", "may/", "a folder")):
         code, text = said("release", recipe(release=release), f"{tmp_path}/{out}")
         assert code == 1
         assert f"a release of a series must be one file, not made in parts, got {got}" in text
@@ -258,8 +258,8 @@ def test_python_releases_and_steps_the_state(recipe, tmp_path):
         with pytest.raises(anon_sql.AnonError, match="close or detach what else has it open"):
             anon_sql.recipe(con, path)
         con.execute("DETACH own")
-        with pytest.raises(anon_sql.AnonError, match="must not be made in parts, got regions"):
-            anon_sql.recipe(con, recipe(60, 660, release="regions = 2\n"))
+        with pytest.raises(anon_sql.AnonError, match="must not be made in parts, got parts"):
+            anon_sql.recipe(con, recipe(60, 660, release="parts = 2\n"))
         assert counted(tmp_path) == (2, 1)
 
 

@@ -89,7 +89,7 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
     in_files: whether the release is a folder; resume: whether it continues an earlier one.
     """
     parameters = dict(recipe.parameters)
-    regions, region_rows = (parameters.pop(name, None) for name in ("regions", "region_rows"))
+    parts, part_rows = (parameters.pop(name, None) for name in ("parts", "part_rows"))
     unique_share = parameters.pop(manifest.UNIQUE, 0)
     unit = parameters.pop(UNIT, PERSON)
     required, options = split(recipe.method, parameters)
@@ -103,7 +103,7 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
         {name: recipe.roles[name] for name in manifest.ROLES},
         {"hierarchy": HIERARCHY if recipe.hierarchies else None},
         stated.by_name() | more,
-        PartsOptions(regions, region_rows, resume, in_files),
+        PartsOptions(parts, part_rows, resume, in_files),
     )
 
 

@@ -35,7 +35,7 @@ MEANING = {
     "rows": "rows of the raw table",
     "released_rows": "rows of the release",
     "suppressed": "rows left out, or shown with * in every quasi-identifier",
-    "regions": "parts in which the table was released",
+    "parts": "parts in which the table was released",
     "classes": "groups of rows that look alike in every quasi-identifier",
     "smallest_class": "rows in the smallest group, the suppressed counted as one: at least k",
     "dm": "discernibility: each row costs the size of its group; lower is better",

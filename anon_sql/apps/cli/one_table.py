@@ -110,7 +110,7 @@ def prepared(call: ReleaseCall) -> tuple[Output, Asked]:
         manifest.LIMIT: call.earlier.previous_share,
         "options": options,
     }
-    in_parts = PartsOptions(large.regions, large.region_rows, large.resume, output.in_files)
+    in_parts = PartsOptions(large.parts, large.part_rows, large.resume, output.in_files)
     return output, Asked(fold(call.method), required, options, roles, {}, stated, in_parts)
 
 

@@ -141,8 +141,8 @@ _large = partial(typer.Option, rich_help_panel="Large tables")
 class LargeTable:
     """How a table is released that does not fit into memory."""
 
-    regions: Annotated[int | None, _large(help="Number of parts to divide the table into.")] = None
-    region_rows: Annotated[int | None, _large(help="Number of rows in a part.")] = None
+    parts: Annotated[int | None, _large(help="Number of parts to divide the table into.")] = None
+    part_rows: Annotated[int | None, _large(help="Number of rows in a part.")] = None
     memory_limit: Annotated[str | None, _large(help="Memory limit, such as 4GB.")] = None
     resume: Annotated[
         bool,

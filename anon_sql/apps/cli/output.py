@@ -111,7 +111,7 @@ def in_table(
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         written = released.written
         released_rows = written.rows - written.suppressed
-        known = {"rows": written.rows, "released_rows": released_rows, "regions": written.regions}
+        known = {"rows": written.rows, "released_rows": released_rows, "parts": written.parts}
         if checked.request.suppressed == "drop":
             known["suppressed"] = written.suppressed
         yield ReleasedRelation(

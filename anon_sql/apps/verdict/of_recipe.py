@@ -132,7 +132,7 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     and leaves the state as it was, if the verdict is red, or amber and a rule lacks its sentence.
     """
     found = recipes.read("recipe", Path(path))
-    if others := [name for name in ("regions", "region_rows") if name in found.parameters]:
+    if others := [name for name in ("parts", "part_rows") if name in found.parameters]:
         rule = "a release of anon_sql.recipe must not be made in parts"
         raise AnonError("recipe", rule, others[0], "anon-sql release makes it")
     state = of_recipe(found)

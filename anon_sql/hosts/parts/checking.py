@@ -86,11 +86,11 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsRequest, domain: 
 
 
 def _failed(
-    call: PartsRequest, rule: str, got: str, hint: str = "release it in fewer regions"
+    call: PartsRequest, rule: str, got: str, hint: str = "release it in fewer parts"
 ) -> AnonError:
     return AnonError(
         call.request.function,
-        f"the regions together must {rule}",
+        f"the parts together must {rule}",
         got,
         f"nothing was released; {hint}",
     )

@@ -161,7 +161,7 @@ class FinishedRegions:
         if given != rows:
             raise AnonError(
                 function,
-                "every row of the regions must be written",
+                "every row of the parts must be written",
                 f"{given:,} of {rows:,}",
                 "nothing was released; please report this",
             )
@@ -275,7 +275,7 @@ class RegionFiles:
         if table.num_rows != rows:
             raise AnonError(
                 request.function,
-                "a region must hold the rows that were counted",
+                "a part must hold the rows that were counted",
                 f"{table.num_rows:,} of {rows:,}",
                 "nothing was released; run it again",
             )
@@ -286,7 +286,7 @@ class RegionFiles:
         if found.num_rows > rows or (found.num_rows < rows and request.suppressed != "drop"):
             raise AnonError(
                 request.function,
-                "every row of a region must be released once",
+                "every row of a part must be released once",
                 f"{found.num_rows:,} of {rows:,}",
                 "nothing was released; please report this",
             )

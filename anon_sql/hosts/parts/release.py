@@ -37,14 +37,14 @@ _EVERY, _ORDERED = "__anon_every", "__anon_ordered"
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: rows of the table, rows left out, and regions; 1 for one statement.
+    """What was written: rows of the table, rows left out, and parts; 1 for one statement.
 
     Of a series, whose rows are not those of the table: its rows, and none left out.
     """
 
     rows: int
     suppressed: int
-    regions: int
+    parts: int
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ class PartsOptions:
     in_files: whether the rows are written to several files.
     """
 
-    regions: int | None = None
-    region_rows: int | None = None
+    parts: int | None = None
+    part_rows: int | None = None
     resume: bool = False
     in_files: bool = False
 
     @property
     def wanted(self) -> bool:
-        return self.regions is not None or self.region_rows is not None or self.resume
+        return self.parts is not None or self.part_rows is not None or self.resume
 
 
 @SpelledAs(PYTHON)
@@ -88,8 +88,8 @@ def release(
     k: int = 5,
     method: str = "anonymize",
     memory_limit: str | None = None,
-    regions: int | None = None,
-    region_rows: int | None = None,
+    parts: int | None = None,
+    part_rows: int | None = None,
     resume: bool = False,
     overwrite: bool = False,
     series: str | None = None,
@@ -100,8 +100,8 @@ def release(
     into: a path that ends in '/', or that has one and is a folder, is a folder of Parquet files of
     a million rows each; the order of their names is that of the rows. method: a release function;
     parameters: those of that function. The release is made in parts if it does not fit into
-    memory, or if ``regions``, ``region_rows`` or ``resume`` is given. memory_limit: as DuckDB's
-    setting, for this call. regions: number of regions; region_rows: rows of a region. resume: go on
+    memory, or if ``parts``, ``part_rows`` or ``resume`` is given. memory_limit: as DuckDB's
+    setting, for this call. parts: number of parts; part_rows: rows of a region. resume: go on
     from what an interrupted call has finished, and let Ctrl-C leave what is finished in a private
     folder beside the target. overwrite: replace the target, a folder only if it holds nothing but a
     release. series: a table with the state of a series, made where there is none; the next state
@@ -111,7 +111,7 @@ def release(
     register(con)
     target = Target(con, into, overwrite)
     target.require_new()
-    options = PartsOptions(regions, region_rows, resume, in_files=target.folder)
+    options = PartsOptions(parts, part_rows, resume, in_files=target.folder)
     with stopping.call(*owner_of(con), encloses=True), limited(con, memory_limit):
         rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
         if series is not None:
@@ -217,7 +217,7 @@ def _routed(
                 "leave " + Parameter("resume") + " out to start over",
             )
     domain = source.domain()
-    sizes = budget(call, domain.rows, options.regions, options.region_rows)
+    sizes = budget(call, domain.rows, options.parts, options.part_rows)
     if state is not None:
         sizes = replace(sizes, wanted=state["wanted"], most=state["most"])
     tree = source.tree(domain, sizes.wanted)
@@ -263,7 +263,7 @@ def _released(
     sized = {number: size for number, size in enumerate(regions.rows) if size}
     planned = sum(sized.values())
     if planned != rows:
-        rule, hint = "every row must be in a region", "nothing was released; please report this"
+        rule, hint = "every row must be in a part", "nothing was released; please report this"
         raise AnonError(request.function, rule, f"{planned:,} of {rows:,}", hint)
     slices = FinishedRegions.slices_of(rows, sizes.wanted)
     finished = FinishedRegions(call, workspace.done, slices, tuple(sized), workspace.run)
@@ -308,6 +308,6 @@ def _digest(call: PartsRequest, options: PartsOptions) -> str:
         request,
         call.types,
         paths,
-        options.regions,
+        options.parts,
     )
-    return hashlib.sha256(repr((*decided, options.region_rows)).encode()).hexdigest()
+    return hashlib.sha256(repr((*decided, options.part_rows)).encode()).hexdigest()

@@ -40,23 +40,23 @@ def fits(call: PartsRequest, rows: int) -> bool:
     return rows * bytes_a_row(call.request) <= available(call.memory)
 
 
-def budget(call: PartsRequest, rows: int, regions: int | None, region_rows: int | None) -> Budget:
+def budget(call: PartsRequest, rows: int, parts: int | None, part_rows: int | None) -> Budget:
     """Return the sizes for a table of so many rows.
 
-    regions, region_rows: number of regions or rows of a region; at most one may be given.
+    parts, part_rows: number of parts or rows of a region; at most one may be given.
     """
     function = call.request.function
-    if regions is not None and region_rows is not None:
-        raise AnonError(function, "the number of regions or their rows may be given", "both")
+    if parts is not None and part_rows is not None:
+        raise AnonError(function, "the number of parts or their rows may be given", "both")
     free = max(int(_SHARE * available(call.memory)) - _PROCESS, 0)
-    fitting = free // bytes_a_row(call.request)  # rows of all regions that are released at a time
+    fitting = free // bytes_a_row(call.request)  # rows of all parts that are released at a time
     threads = max(1, min(call.threads, fitting // _LEAST))
     most = max(fitting // threads, 1)
     wanted = min(max(ROWS, CLASSES * call.request.k), most)
-    if region_rows is not None:
-        wanted = Whole(1).read(function, "region_rows", region_rows)
-    elif regions is not None:
-        wanted = max(1, ceil(rows / Whole(1).read(function, "regions", regions)))
+    if part_rows is not None:
+        wanted = Whole(1).read(function, "part_rows", part_rows)
+    elif parts is not None:
+        wanted = max(1, ceil(rows / Whole(1).read(function, "parts", parts)))
     return Budget(wanted, max(most, wanted), threads)
 
 
@@ -115,7 +115,7 @@ class RowsDone:
     def _found(self) -> str:
         if self.total is None:
             return f"{self.bar.done / self.rows:.0%} of the rows {self.step}"
-        return f"{self.regions} of {self.total} regions {self.step}"
+        return f"{self.regions} of {self.total} parts {self.step}"
 
     def __exit__(
         self,

@@ -125,7 +125,7 @@ class RegionTask:
         return AnonError(
             self.request.function,
             "the DataFrame must have the same rows each time that Spark reads it",
-            "a region with other rows than were counted",
+            "a part with other rows than were counted",
             "nothing was released; store the DataFrame first, as a table or by checkpoint()",
         )
 
@@ -136,7 +136,7 @@ def _one(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=schema)
 
 
-REGION_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
+PART_ROWS = 500_000  # rows of a region: a worker needs about 1 kB for each
 LOOKED_AT = 100_000  # rows in which identifiers are looked for, if a * releases columns
 SLICES = 200  # partitions of the released rows, at most; there are no more than regions
 
@@ -148,17 +148,17 @@ def in_regions() -> list[str]:
 
 @SpelledAs(SPARK)
 def released(
-    function: str, df: Any, k: int, region_rows: int, hierarchy: Any, parameters: Mapping[str, Any]
+    function: str, df: Any, k: int, part_rows: int, hierarchy: Any, parameters: Mapping[str, Any]
 ) -> Any:
     """Return the release of a DataFrame, which Spark computes when it is read.
 
     Jobs run at once: those that count rows, the domain of each quasi-identifier and the values of
     protected columns, that draw the sample, and that count the rows of each region unless the
-    sample shows enough. region_rows: rows of a region. parameters: those of the SQL function by
+    sample shows enough. part_rows: rows of a region. parameters: those of the SQL function by
     name.
     """
     sql_functions(function)
-    wanted = Whole(1).read(function, "region_rows", region_rows)
+    wanted = Whole(1).read(function, "part_rows", part_rows)
     frame = described(function, df)
     zone = df.sparkSession.conf.get("spark.sql.session.timeZone")
     request = requested(function, frame, {**parameters, "k": k}, zone)

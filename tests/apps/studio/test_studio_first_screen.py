@@ -241,12 +241,12 @@ def test_errors_of_signing_name_fields_of_the_screens(tmp_path):
 def test_every_token_of_an_error_has_words_on_the_screens():
     error = AnonError(
         "anonymize",
-        Argument("k", 3) + " and " + Parameter("quasi") + " and " + Parameter("region_rows"),
+        Argument("k", 3) + " and " + Parameter("quasi") + " and " + Parameter("part_rows"),
         Option("--delimiter", "tab"),
         Option("--quote", "''") + "; " + Option("--null", verb="") + "; " + Argument("keep", ["a"]),
     )
     assert says(error) == (
-        "k = 3 and the quasi-identifiers and region_rows in the recipe, got choose “tab” in "
+        "k = 3 and the quasi-identifiers and part_rows in the recipe, got choose “tab” in "
         "“Delimiter”; choose “none” in “Quotes”; “Texts that mean NULL”; a among the kept columns"
     )
     assert Screens().none == "nothing"

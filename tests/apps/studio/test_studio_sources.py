@@ -248,11 +248,11 @@ def test_a_recipe_with_regions_is_released_in_parts(tmp_path, monkeypatch):
     session = Session(tmp_path)
     session.open(bench.table(), bench.roles())
     chosen(session)
-    session.tables["release"]["regions"] = 3
+    session.tables["release"]["parts"] = 3
     parts = []
 
     def in_parts(con, call, place, options):
-        parts.append(options.regions)
+        parts.append(options.parts)
         return released_in_parts(con, call, place, options)
 
     monkeypatch.setattr("anon_sql.apps.cli.output.released_in_parts", in_parts)

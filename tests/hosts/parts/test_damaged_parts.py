@@ -17,7 +17,7 @@ from anon_sql.hosts.parts.workspace import Place, Workspace, checksum, is_sealed
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 from tests.hosts.parts.test_resume import broken_off
 
-GIVEN = {"k": 5, "method": "mondrian", "region_rows": 60, **CALL}
+GIVEN = {"k": 5, "method": "mondrian", "part_rows": 60, **CALL}
 DONE = 3  # regions at least
 
 
@@ -64,7 +64,7 @@ def resumed(con, target):
         made = anon_sql.release(con, "big", into=str(target), **GIVEN, resume=True)
     assert con.execute(f"FROM '{target}'").fetchall() == con.table("whole").fetchall()
     assert list(target.parent.glob(".anon-sql-*")) == []
-    return len(again), bool(routed), made.regions
+    return len(again), bool(routed), made.parts
 
 
 def regions(folder):
@@ -171,7 +171,7 @@ def test_regions_that_are_exchanged_or_renamed_are_released_again(con, left, tmp
 OTHERS = {
     "k": {"k": 6},
     "seed": {"seed": 1},
-    "rows of a region": {"region_rows": 70},
+    "rows of a region": {"part_rows": 70},
     "source": {},
 }
 

@@ -27,7 +27,7 @@ def rows_of(folder):
     return [row for table in found for row in table.fetchall()]
 
 
-@pytest.mark.parametrize("given", [{}, {"region_rows": 100}], ids=["one statement", "parts"])
+@pytest.mark.parametrize("given", [{}, {"part_rows": 100}], ids=["one statement", "parts"])
 def test_files_of_a_folder_are_one_file_cut(big, tmp_path, given):
     call = {"k": 5, "method": "mondrian", **CALL, **given}
     anon_sql.release(big, "big", into=str(tmp_path / "one.parquet"), **call)
@@ -43,7 +43,7 @@ def test_files_of_a_folder_are_one_file_cut(big, tmp_path, given):
 
 
 def test_resume_and_errors_leave_no_folder(big, tmp_path, monkeypatch):
-    call = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    call = {"k": 5, "method": "mondrian", "part_rows": 100, **CALL}
     folder = tmp_path / FOLDER
     for resume in (False, True):
         with monkeypatch.context() as patched:

@@ -42,10 +42,10 @@ def big(con):
 )
 def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
     made = anon_sql.release(
-        big, "big", into="release", k=5, method=method, region_rows=150, **CALL, **asked
+        big, "big", into="release", k=5, method=method, part_rows=150, **CALL, **asked
     )
     assert made.rows == 800
-    assert made.regions > 3
+    assert made.parts > 3
     assert made.suppressed == 0
     listed = "".join(f", {name} := {value!r}" for name, value in checked.items())
     failed = big.execute(
@@ -68,7 +68,7 @@ def test_a_release_is_legal_and_has_every_row(big, method, asked, checked):
 
 
 def test_one_region_is_the_release_of_one_statement(big):
-    anon_sql.release(big, "big", into="release", k=5, method="mondrian", regions=1, **CALL)
+    anon_sql.release(big, "big", into="release", k=5, method="mondrian", parts=1, **CALL)
     wanted = big.execute(
         f"FROM mondrian('big', k := 5, quasi := {QUASI}, sensitive := 'ill ness', "
         "identifiers := ['id', 'person'], keep := ['*'])"
@@ -77,7 +77,7 @@ def test_one_region_is_the_release_of_one_statement(big):
 
 
 def test_the_rows_depend_on_neither_order_nor_threads(big, tmp_path):
-    given = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    given = {"k": 5, "method": "mondrian", "part_rows": 100, **CALL}
     anon_sql.release(big, "big", into="first", **given)
     big.execute("CREATE TABLE other AS FROM big ORDER BY hash(id)")
     big.execute("SET threads = 1")
@@ -93,14 +93,14 @@ def test_files_of_a_source_in_another_order_are_equal_byte_by_byte(big, tmp_path
     big.execute("CREATE TABLE other AS FROM more ORDER BY hash(id)")
     files = [tmp_path / f"{table}.parquet" for table in ("more", "other")]
     for file in files:
-        given = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL, "keep": ["note", "*"]}
-        assert anon_sql.release(big, file.stem, into=str(file), **given).regions > 3
+        given = {"k": 5, "method": "mondrian", "part_rows": 100, **CALL, "keep": ["note", "*"]}
+        assert anon_sql.release(big, file.stem, into=str(file), **given).parts > 3
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_persons_are_counted_as_in_one_statement(big):
     given = {**CALL, "identifiers": "id", "entity": "person", "effort": "fast"}
-    anon_sql.release(big, "big", into="release", k=6, l=2, region_rows=150, **given)
+    anon_sql.release(big, "big", into="release", k=6, l=2, part_rows=150, **given)
     assert "person" not in big.table("release").columns
     smallest = big.execute(
         "SELECT min(rows) FROM (SELECT count(*) AS rows FROM release "
@@ -122,8 +122,8 @@ def test_a_class_in_several_regions_is_checked_again(con, monkeypatch, name):
     )
     given = {"quasi": [name, "age"], "sensitive": "ill", "identifiers": "person", "keep": "x"}
     given |= {"effort": "fast"}
-    made = anon_sql.release(con, "big", into="release", k=3, l=2, region_rows=40, **given)
-    assert made.regions > 4
+    made = anon_sql.release(con, "big", into="release", k=3, l=2, part_rows=40, **given)
+    assert made.parts > 4
     assert con.sql("SELECT count(*) FROM release").fetchall() == [(400,)]
 
 
@@ -141,7 +141,7 @@ def test_every_type_arrives_as_it_was(con):
     )
     unlike = ["list", "pair", "days", "bits", "blob", "uuid", "wide", "*"]
     given = {"k": 5, "quasi": ["age", "huge", "clock", "mood", "second"], "keep": unlike}
-    anon_sql.release(con, "big", into="release", method="mondrian", region_rows=60, **given)
+    anon_sql.release(con, "big", into="release", method="mondrian", part_rows=60, **given)
     released = con.table("release")
     wanted = con.sql(
         "FROM mondrian('big', k := 5, quasi := ['age', 'huge', 'clock', 'mood', 'second'], "
@@ -164,9 +164,9 @@ def test_every_type_arrives_as_it_was(con):
 )
 def test_columns_that_are_hard_to_cut(con, column, wanted):
     con.execute(f"CREATE TABLE big AS SELECT {column} AS a, i AS s FROM range(400) r(i)")
-    given = {"k": 5, "quasi": ["a"], "keep": ["s"], "region_rows": 100}
+    given = {"k": 5, "quasi": ["a"], "keep": ["s"], "part_rows": 100}
     made = anon_sql.release(con, "big", into="release", **given)
-    assert made.regions >= wanted
+    assert made.parts >= wanted
     assert con.execute("SELECT k_anonymity('big', 'release', quasi := ['a'])").fetchall()[0][0] >= 5
 
 
@@ -184,16 +184,16 @@ def test_columns_that_are_hard_to_cut(con, column, wanted):
         ({"k": 5, "method": "mondrain"}, "release: method must be a release function"),
         ({"k": 5, "method": "datafly"}, "datafly: the table must be released in one statement"),
         (
-            {"k": 5, "regions": 3},
-            "mondrian: the number of regions or their rows may be given, got both",
+            {"k": 5, "parts": 3},
+            "mondrian: the number of parts or their rows may be given, got both",
         ),
-        ({"k": 5, "region_rows": 0}, "mondrian: region_rows must be a whole number of at least 1"),
+        ({"k": 5, "part_rows": 0}, "mondrian: part_rows must be a whole number of at least 1"),
         ({"k": 5, "into": "big"}, "release: into must be a new table, got 'big'"),
         ({"k": 5, "into": "/nowhere/x.csv"}, "release: into must be in a directory that exists"),
     ],
 )
 def test_a_refusal_is_one_sentence_and_leaves_nothing(big, tmp_path, given, rule):
-    call = {"into": str(tmp_path / "o.parquet"), "method": "mondrian", "region_rows": 100, **CALL}
+    call = {"into": str(tmp_path / "o.parquet"), "method": "mondrian", "part_rows": 100, **CALL}
     with pytest.raises(AnonError) as refused:
         anon_sql.release(big, "big", **{**call, **given})
     assert str(refused.value).startswith(rule)
@@ -204,9 +204,9 @@ def test_a_refusal_is_one_sentence_and_leaves_nothing(big, tmp_path, given, rule
 def test_small_tables_take_one_statement(big, tmp_path):
     given = {"k": 5, "method": "mondrian", **CALL}
     made = anon_sql.release(big, "big", into=str(tmp_path / "o.csv"), **given)
-    assert (made.rows, made.regions) == (800, 1)
+    assert (made.rows, made.parts) == (800, 1)
     big.execute("CREATE TABLE nothing AS FROM big LIMIT 0")
-    made = anon_sql.release(big, "nothing", into="release", region_rows=10, **given)
+    made = anon_sql.release(big, "nothing", into="release", part_rows=10, **given)
     assert made.rows == 0
     assert big.table("release").columns == ["age", 'ci"ty.x', "born", "ill ness", "score"]
 
@@ -217,5 +217,5 @@ def test_a_table_that_does_not_fit_into_memory_takes_parts(big, monkeypatch):
     monkeypatch.setattr(rows, "_ROW", 2 * 10**6)
     given = {"k": 5, "method": "mondrian", "memory_limit": "1GB", **CALL}
     made = anon_sql.release(big, "big", into="release", **given)
-    assert made.regions > 3
+    assert made.parts > 3
     assert big.execute(setting).fetchall() == before

@@ -24,7 +24,7 @@ def big(con):
 def refused(con, into):
     """The sentence of a release in parts that is refused."""
     with pytest.raises(AnonError) as caught:
-        anon_sql.release(con, "big", into=into, k=5, method="mondrian", region_rows=100, **CALL)
+        anon_sql.release(con, "big", into=into, k=5, method="mondrian", part_rows=100, **CALL)
     return str(caught.value)
 
 
@@ -34,7 +34,7 @@ def test_the_temporary_folder_is_gone(big, monkeypatch, tmp_path):
     (tmp_path / "gone").mkdir()
     assert (
         anon_sql.release(
-            big, "big", into="release", k=5, method="mondrian", region_rows=100, **CALL
+            big, "big", into="release", k=5, method="mondrian", part_rows=100, **CALL
         ).rows
         == 400
     )

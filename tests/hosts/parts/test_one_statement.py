@@ -63,7 +63,7 @@ def test_what_is_written_is_the_release_of_sql(given, method, asked):
     found = given.table("made")
     assert (found.columns, found.types) == (wanted.columns, wanted.types)
     assert found.to_arrow_table().equals(wanted.to_arrow_table())
-    assert made.regions == 1
+    assert made.parts == 1
 
 
 def test_roles_are_those_of_comments(given):

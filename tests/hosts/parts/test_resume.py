@@ -46,7 +46,7 @@ def broken_off(monkeypatch, after):
 
 def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatch):
     target = tmp_path / "o.parquet"
-    given = {"into": str(target), "k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    given = {"into": str(target), "k": 5, "method": "mondrian", "part_rows": 100, **CALL}
     anon_sql.release(big, "big", **{**given, "into": "whole"})
     with monkeypatch.context() as patched:
         broken_off(patched, 4)
@@ -67,7 +67,7 @@ def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatc
     with monkeypatch.context() as patched:
         calls = broken_off(patched, 1000)
         made = anon_sql.release(big, "big", **given, resume=True)
-    assert len(calls) == made.regions - done
+    assert len(calls) == made.parts - done
     assert list(tmp_path.iterdir()) == [target]
     assert big.execute(f"FROM '{target}'").fetchall() == big.table("whole").fetchall()
 
@@ -75,7 +75,7 @@ def test_resume_goes_on_from_the_regions_that_are_done(big, tmp_path, monkeypatc
 def test_an_error_without_resume_leaves_nothing(big, tmp_path, monkeypatch):
     broken_off(monkeypatch, 2)
     with pytest.raises(AnonError, match="broken off"):
-        anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, region_rows=100, **CALL)
+        anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, part_rows=100, **CALL)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,7 +83,7 @@ def test_one_call_at_a_time_writes_a_target(big, tmp_path):
     held = Workspace(Place(tmp_path, "o.parquet"))
     held.open(resume=False)
     with pytest.raises(AnonError, match="one call at a time may write a target"):
-        anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, region_rows=100, **CALL)
+        anon_sql.release(big, "big", into=str(tmp_path / "o.parquet"), k=5, part_rows=100, **CALL)
     held.close(keep=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -112,7 +112,7 @@ def test_databases_in_memory_release_into_tables_of_one_name(big, tmp_path, monk
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     held = Workspace(Target(big, "release", overwrite=False).place())
     held.open(resume=False)
-    given = {"k": 5, "method": "mondrian", "region_rows": 100, **CALL}
+    given = {"k": 5, "method": "mondrian", "part_rows": 100, **CALL}
     assert anon_sql.release(big, "big", into="release", **given).rows == 800
     held.close(keep=False)
     assert list(tmp_path.iterdir()) == []
@@ -130,7 +130,7 @@ def slow(*given, **more):
     return found
 regions.release_table = slow
 con = anon_sql.connect(sys.argv[1])
-anon_sql.release(con, "big", into=sys.argv[2], k=5, method="mondrian", region_rows=100,
+anon_sql.release(con, "big", into=sys.argv[2], k=5, method="mondrian", part_rows=100,
     resume=sys.argv[3] == "resume", quasi=["age"], sensitive="ill ness",
     identifiers=["id", "person"], keep=["*"])
 """
@@ -169,7 +169,7 @@ def test_a_kill_and_ctrl_c_leave_no_target_and_a_later_call_finishes(tmp_path):
     assert len(left_behind(tmp_path)) == 1
     with anon_sql.connect(str(database)) as con:
         given = {**CALL, "quasi": ["age"]}
-        call = {"k": 5, "method": "mondrian", "region_rows": 100, "resume": True}
+        call = {"k": 5, "method": "mondrian", "part_rows": 100, "resume": True}
         made = anon_sql.release(con, "big", into=str(target), **call, **given)
     assert made.rows == 800
     assert left_behind(tmp_path) == []

@@ -12,7 +12,7 @@ from anon_sql.hosts.parts.running import RowsDone
 pytestmark = pytest.mark.oldest
 
 
-@pytest.mark.parametrize(("total", "found"), [(4, "1 of 4 regions"), (None, "25% of the rows")])
+@pytest.mark.parametrize(("total", "found"), [(4, "1 of 4 parts"), (None, "25% of the rows")])
 @pytest.mark.parametrize("terminal", [True, False])
 def test_what_is_shown_of_a_step(monkeypatch, capsys, total, found, terminal):
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)

@@ -77,12 +77,12 @@ def test_classes_lie_within_strata(con, monkeypatch, rows, rare, names, k, size,
     refused = in_one_statement(con, call)
     if refused:
         with pytest.raises(AnonError) as error:
-            anon_sql.release(con, "big", into="release", region_rows=size, **call)
+            anon_sql.release(con, "big", into="release", part_rows=size, **call)
         assert str(error.value) in refused
         assert "\n" not in str(error.value)
         assert con.execute("FROM duckdb_tables() WHERE table_name = 'release'").fetchall() == []
         return
-    made = anon_sql.release(con, "big", into="release", region_rows=size, **call)
+    made = anon_sql.release(con, "big", into="release", part_rows=size, **call)
     dropped = rows - con.execute("SELECT count(*) FROM release").fetchall()[0][0]
     assert dropped == made.suppressed
     assert dropped == 0 or "suppression_limit" in more
@@ -110,7 +110,7 @@ def test_a_stratum_that_the_sample_missed_is_refused_before_rows_are_spilled(con
     monkeypatch.setattr(Routing, "spill", None)
     rule = "every stratum must have at least 3 rows, got 1 that does not, the smallest of 2 rows"
     with pytest.raises(AnonError, match=rule):
-        anon_sql.release(con, "big", into="release", k=3, strata=["sex"], region_rows=50, **CALL)
+        anon_sql.release(con, "big", into="release", k=3, strata=["sex"], part_rows=50, **CALL)
 
 
 def test_t_compares_with_the_whole_table(con):
@@ -119,12 +119,12 @@ def test_t_compares_with_the_whole_table(con):
     error = "every stratum must satisfy k, l and t, got 1 that does not, the smallest of 171 rows"
     assert error in in_one_statement(con, call)
     with pytest.raises(AnonError, match=error):
-        anon_sql.release(con, "big", into="release", region_rows=50, **call)
+        anon_sql.release(con, "big", into="release", part_rows=50, **call)
 
 
 def test_the_rows_depend_on_neither_order_nor_threads(con):
     con.execute(TABLE.format(rows=300, rare=11))
-    call = {**CALL, "k": 4, "strata": ['ci"ty', "sex"], "region_rows": 40, "effort": "fast"}
+    call = {**CALL, "k": 4, "strata": ['ci"ty', "sex"], "part_rows": 40, "effort": "fast"}
     anon_sql.release(con, "big", into="first", **call)
     con.execute("CREATE TABLE other AS FROM big ORDER BY hash(row); SET threads = 1")
     anon_sql.release(con, "other", into="second", **call)
@@ -138,7 +138,7 @@ def test_resume_with_strata(con, tmp_path, monkeypatch):
     call = {
         **CALL,
         "k": 4,
-        "region_rows": 40,
+        "part_rows": 40,
         "effort": "fast",
         "into": str(target),
         "resume": True,
@@ -155,7 +155,7 @@ def test_resume_with_strata(con, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         calls = broken_off(patched, 1000)
         made = anon_sql.release(con, "big", strata=["sex"], **call)
-    assert len(calls) == made.regions - done
+    assert len(calls) == made.parts - done
     anon_sql.release(con, "big", strata=["sex"], **{**call, "into": "whole", "resume": False})
     assert con.execute(f"FROM '{target}'").fetchall() == con.table("whole").fetchall()
 
@@ -172,7 +172,7 @@ def test_a_stratum_that_comes_while_the_table_is_routed_is_refused(con, monkeypa
 
     monkeypatch.setattr(Routing, "spill", changed)
     with pytest.raises(AnonError, match="every stratum must have at least 3 rows, got 1"):
-        anon_sql.release(con, "big", into="release", k=3, strata=["sex"], region_rows=50, **CALL)
+        anon_sql.release(con, "big", into="release", k=3, strata=["sex"], part_rows=50, **CALL)
     assert con.execute("FROM duckdb_tables() WHERE table_name = 'release'").fetchall() == []
 
 
@@ -181,7 +181,7 @@ def test_text_that_a_collation_makes_equal(con):
         "CREATE TABLE big (v VARCHAR COLLATE NOCASE, age INTEGER); INSERT INTO big "
         "SELECT if(i % 3 = 0, 'A', 'a'), i FROM range(90) r(i)"
     )
-    call = {"quasi": ["v", "age"], "strata": ["v"], "region_rows": 10, "into": "release"}
+    call = {"quasi": ["v", "age"], "strata": ["v"], "part_rows": 10, "into": "release"}
     with pytest.raises(AnonError, match="got 1 that does not, the smallest of 30 rows"):
         anon_sql.release(con, "big", k=31, **call)
     anon_sql.release(con, "big", k=5, **call)

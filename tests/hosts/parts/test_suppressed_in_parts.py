@@ -8,7 +8,7 @@ from anon_sql import AnonError
 from tests.command import refused, run
 
 CALL = {"k": 60, "quasi": ["c"], "keep": ["w", "*"], "hierarchy": "tree", "effort": "fast"}
-WAYS = [{}, {"region_rows": 200}, {"regions": 9}]
+WAYS = [{}, {"part_rows": 200}, {"parts": 9}]
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_the_limit_is_that_of_the_whole_table(made, way):
     """A region may leave out more than its own share, all regions together no more than theirs."""
     written = released(made, way, suppression_limit=0.12)
     assert (written.rows, written.suppressed) == (1000, 120)
-    assert (written.regions > 3) == bool(way)
+    assert (written.parts > 3) == bool(way)
     assert made.execute("SELECT count(*), count_if(c = '*') FROM r").fetchall() == [(880, 0)]
     stats = "SELECT suppressed FROM utility('t', 'r', quasi := ['c'], hierarchy := 'tree')"
     assert made.execute(stats).fetchall() == [(120,)]
@@ -63,7 +63,7 @@ def test_a_release_is_never_empty(made, way):
         released(made, way, suppression_limit=1)
 
 
-@pytest.mark.parametrize("more", [[], ["--region-rows", 200]])
+@pytest.mark.parametrize("more", [[], ["--part-rows", 200]])
 def test_the_command_line_counts_and_refuses_alike(made, tmp_path, more):
     raw, out, tree = (tmp_path / name for name in ("raw.csv", "out.csv", "tree.csv"))
     made.execute(f"COPY t TO '{raw}'")

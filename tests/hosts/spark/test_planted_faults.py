@@ -64,4 +64,4 @@ def planted(monkeypatch, fault):
 def test_a_fault_in_a_task_is_refused(people, by_value, monkeypatch, fault, rule):
     planted(monkeypatch, fault)
     with pytest.raises(Exception, match=rule):
-        mondrian(people, k=5, region_rows=150, **ROLES).collect()
+        mondrian(people, k=5, part_rows=150, **ROLES).collect()

@@ -35,7 +35,7 @@ HOSTILE = ['a"b', "dot.ted", "tick`s", "{brace}", "größe ✓", "select", "it's
 
 def test_every_type_as_a_quasi_identifier(spark):
     df = spark.range(60).selectExpr(*(f"{sql} AS `{name}`" for name, sql in TYPES.items()))
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=20, quasi=list(TYPES))
+    released = anon_sql.spark.mondrian(df, k=5, part_rows=20, quasi=list(TYPES))
     found = released.toArrow()
     assert found.num_rows == 60
     assert {str(kind) for kind in found.schema.types} == {"string"}
@@ -47,7 +47,7 @@ def test_typed_and_kept_values_of_every_type(spark):
     df = spark.range(60).selectExpr("id % 6 AS q", *(f"{s} AS `{n}`" for n, s in columns.items()))
     kept = [name for name in columns if name != "timestamp"]
     released = anon_sql.spark.mondrian(
-        df, k=5, region_rows=20, quasi=["q", "timestamp"], keep=kept, format="typed"
+        df, k=5, part_rows=20, quasi=["q", "timestamp"], keep=kept, format="typed"
     )
     assert dict(released.dtypes)["timestamp"] == "struct<min:timestamp,max:timestamp>"
     wanted = sorted(map(repr, df.drop("q", "timestamp").collect()))
@@ -79,7 +79,7 @@ def test_hostile_names(spark):
         *(f"cast((id * 7919) % {at + 9} AS int) AS `{name.replace('`', '``')}`"
           for at, name in enumerate(HOSTILE))
     )  # fmt: skip
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=50, quasi=HOSTILE[:6], keep=HOSTILE[6:])
+    released = anon_sql.spark.mondrian(df, k=5, part_rows=50, quasi=HOSTILE[:6], keep=HOSTILE[6:])
     found = released.toArrow()
     assert (found.column_names, found.num_rows) == (HOSTILE, 200)
     assert anon_sql.spark.k_anonymity(df, released, quasi=HOSTILE[:6]) >= 5
@@ -105,7 +105,7 @@ def test_plans_have_no_values_and_release_once(spark):
         "id * 7919 AS q", "concat('word', id % 40) AS w", "id % 3 AS s"
     )
     released = anon_sql.spark.mondrian(
-        df, k=5, l=2, t=0.5, region_rows=50, quasi=["q", "w"], sensitive="s"
+        df, k=5, l=2, t=0.5, part_rows=50, quasi=["q", "w"], sensitive="s"
     )
     released.collect()
     plan = released._jdf.queryExecution().toString()

@@ -17,7 +17,7 @@ from tests.hosts.spark.conftest import ROLES, SELECT
 
 spark = SparkSession.builder.remote("sc://127.0.0.1:{port}").getOrCreate()
 people = spark.sql(SELECT)
-released = anon_sql.spark.mondrian(people, k=5, l=2, region_rows=200, **ROLES)
+released = anon_sql.spark.mondrian(people, k=5, l=2, part_rows=200, **ROLES)
 released.write.parquet({folder!r} + "/released")
 stored = spark.read.parquet({folder!r} + "/released")
 print(type(spark).__module__, anon_sql.spark.utility(people, stored, quasi=ROLES["quasi"]).collect())

@@ -31,12 +31,12 @@ def audited(con, raw, released, k, **options):
 
 
 def test_the_same_for_any_partitions_and_order(con, people):
-    released = anon_sql.spark.anonymize(people, k=5, region_rows=200, **ROLES)
+    released = anon_sql.spark.anonymize(people, k=5, part_rows=200, **ROLES)
     assert released.columns == ["age", "city", "born", "illness", "score"]
     audited(con, people, released, 5)
     wanted = rows(released)
     for given in (people.repartition(7, "score"), people.orderBy("illness").repartition(5)):
-        again = anon_sql.spark.anonymize(given, k=5, region_rows=200, **ROLES)
+        again = anon_sql.spark.anonymize(given, k=5, part_rows=200, **ROLES)
         assert rows(again) == wanted
 
 
@@ -48,7 +48,7 @@ def test_labels_at_plain_k_do_not_depend_on_other_columns(people, monkeypatch, m
         "-score AS score",
     )  # fmt: skip
     wanted, found = (
-        rows(anon_sql.spark.rayden(each, k=5, region_rows=200, **ROLES).select(*ROLES["quasi"]))
+        rows(anon_sql.spark.rayden(each, k=5, part_rows=200, **ROLES).select(*ROLES["quasi"]))
         for each in (people, other)
     )
     assert found == wanted
@@ -69,7 +69,7 @@ def test_rows_of_a_leaf_are_dealt_to_parts_whatever_their_other_columns_are(peop
     one = people.selectExpr("person_id", *columns, "illness", "score")
     other = people.selectExpr("person_id", *columns, "score AS illness", "-person_id / 7 AS score")
     wanted, found = (
-        rows(anon_sql.spark.mondrian(each, k=5, region_rows=60, **ROLES).select(*ROLES["quasi"]))
+        rows(anon_sql.spark.mondrian(each, k=5, part_rows=60, **ROLES).select(*ROLES["quasi"]))
         for each in (one, other)
     )
     assert planned[0].spread
@@ -92,7 +92,7 @@ LEVELS = ("l", "t", "beta", "beta_kind", "max_share")
     ],
 )
 def test_methods_and_constraints(con, people, name, options):
-    released = getattr(anon_sql.spark, name)(people, k=5, region_rows=200, **ROLES, **options)
+    released = getattr(anon_sql.spark, name)(people, k=5, part_rows=200, **ROLES, **options)
     asked = {key: options[key] for key in LEVELS if key in options}
     audited(con, people, released, 5, **asked)
 
@@ -101,7 +101,7 @@ def test_persons_with_rows_in_several_regions(con, people):
     person = "nullif(person_id % 200, 7) AS person_id"  # NULL is a person
     visits = people.selectExpr(person, *people.columns[1:])
     roles = {**ROLES, "identifiers": None, "entity": "person_id", "l": 2}
-    released = anon_sql.spark.mondrian(visits, k=4, region_rows=200, **roles)
+    released = anon_sql.spark.mondrian(visits, k=4, part_rows=200, **roles)
     assert "person_id" not in released.columns
     audited(con, visits, released, 4, entity="person_id", l=2)
 
@@ -110,7 +110,7 @@ def test_persons_with_rows_in_several_regions(con, people):
 def test_values_that_the_sample_missed(con, people, monkeypatch, grouped):
     monkeypatch.setattr(routing, "one_in", lambda rows, different: 40)
     monkeypatch.setattr(routing, "GROUPED", grouped)
-    released = anon_sql.spark.mondrian(people, k=5, region_rows=60, **ROLES)
+    released = anon_sql.spark.mondrian(people, k=5, part_rows=60, **ROLES)
     audited(con, people, released, 5)
 
 
@@ -124,12 +124,12 @@ def test_few_rows_or_none(people):
 
 def test_nulls_alone(spark):
     df = spark.sql("SELECT cast(NULL AS int) AS age, cast(NULL AS string) AS city FROM range(50)")
-    released = anon_sql.spark.mondrian(df, k=5, region_rows=30, quasi=["age", "city"])
+    released = anon_sql.spark.mondrian(df, k=5, part_rows=30, quasi=["age", "city"])
     assert rows(released) == ["Row(age=None, city=None)"] * 50
 
 
 def test_a_failed_task_is_tried_again(people, tmp_path):
-    wanted = rows(anon_sql.spark.mondrian(people, k=5, region_rows=200, **ROLES))
+    wanted = rows(anon_sql.spark.mondrian(people, k=5, part_rows=200, **ROLES))
     armed, failed = tmp_path / "armed", tmp_path / "failed"
 
     def fails_once(batches):
@@ -139,7 +139,7 @@ def test_a_failed_task_is_tried_again(people, tmp_path):
         yield from batches
 
     source = people.mapInArrow(fails_once, people.schema)
-    released = anon_sql.spark.mondrian(source, k=5, region_rows=200, **ROLES)
+    released = anon_sql.spark.mondrian(source, k=5, part_rows=200, **ROLES)
     armed.touch()
     assert rows(released) == wanted
     assert failed.exists()
@@ -155,7 +155,7 @@ def test_a_source_that_changes_is_refused(people, tmp_path, monkeypatch, many):
             yield batch.slice(1) if changed.exists() else batch
 
     source = people.coalesce(1).mapInArrow(differs, people.schema)
-    released = anon_sql.spark.mondrian(source, k=5, region_rows=200, **ROLES)
+    released = anon_sql.spark.mondrian(source, k=5, part_rows=200, **ROLES)
     changed.touch()
     rule = "must have the same rows" if many > 1 else "have the rows of the table"
     with pytest.raises(Exception, match=rule):
@@ -177,11 +177,11 @@ def test_strata_are_whole_or_alone_in_a_region(con, people, monkeypatch):
     rare = "if(person_id % 97 < 3, 'rare', city) AS city"  # 21 rows
     given = people.selectExpr("person_id", "age", rare, "born", "illness", "score")
     roles = {**ROLES, "quasi": [*ROLES["quasi"], "illness"], "sensitive": [], "strata": strata}
-    released = anon_sql.spark.mondrian(given, k=4, region_rows=50, **roles)
+    released = anon_sql.spark.mondrian(given, k=4, part_rows=50, **roles)
     counted = [rows(each.groupBy(*strata).count()) for each in (given, released)]
     assert counted[0] == counted[1]
     assert released.groupBy(*roles["quasi"]).count().agg({"count": "min"}).collect()[0][0] >= 4
-    again = anon_sql.spark.mondrian(given.repartition(5), k=4, region_rows=50, **roles)
+    again = anon_sql.spark.mondrian(given.repartition(5), k=4, part_rows=50, **roles)
     assert rows(again) == rows(released)
 
 
@@ -190,7 +190,7 @@ def test_a_stratum_that_cannot_be_a_class_is_refused_at_once(people):
     roles = {**ROLES, "quasi": [*ROLES["quasi"], "part"], "strata": "part"}
     rule = "every stratum must satisfy k, l and t, got 1 that does not, the smallest of 2 rows"
     with pytest.raises(AnonError, match=rule):
-        anon_sql.spark.mondrian(given, k=2, l=3, region_rows=200, **roles)
+        anon_sql.spark.mondrian(given, k=2, l=3, part_rows=200, **roles)
 
 
 def test_no_more_is_left_out_than_may_be_of_the_whole(spark):
@@ -201,7 +201,7 @@ def test_no_more_is_left_out_than_may_be_of_the_whole(spark):
     )
     paths = rows.select("c").distinct().selectExpr("'c' AS attribute", "c AS value", "1 AS level",
                                                    "'*' AS label")  # fmt: skip
-    given = {"k": 60, "quasi": ["c"], "keep": ["w"], "hierarchy": paths, "region_rows": 200}
+    given = {"k": 60, "quasi": ["c"], "keep": ["w"], "hierarchy": paths, "part_rows": 200}
     given |= {"suppressed": "drop"}
     fast = {"effort": "fast", **given}
     shown = anon_sql.spark.anonymize(rows, suppression_limit=0.12, **fast)

@@ -14,7 +14,7 @@ from anon_sql.hosts.duckdb.binding import types_of
 from anon_sql.hosts.duckdb.registry import udf
 
 NAME = "anonymize_recipe"
-_IN_PARTS = ("regions", "region_rows")
+_IN_PARTS = ("parts", "part_rows")
 _TREES = "__anon_recipe_trees"
 
 
