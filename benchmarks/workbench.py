@@ -52,12 +52,12 @@ def make(con: duckdb.DuckDBPyConnection, rows: int, columns: int) -> None:
 def release(table: str, effort: str) -> str:
     return (
         f"CREATE OR REPLACE TABLE released AS FROM anonymize('{table}', k := 10, l := 2, {ROLES}, "
-        f"drop := ['*'], effort := '{effort}')"
+        f"exclude := ['*'], effort := '{effort}')"
     )
 
 
 def audit(table: str) -> str:
-    return f"FROM audit('{table}', 'released', k := 10, l := 2, {ROLES}, drop := ['*'])"
+    return f"FROM audit('{table}', 'released', k := 10, l := 2, {ROLES}, exclude := ['*'])"
 
 
 def stopped(con: duckdb.DuckDBPyConnection) -> float:

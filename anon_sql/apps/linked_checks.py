@@ -28,7 +28,7 @@ FILES = 2  # checks of files; if one of them fails, there are no others
 
 _COUNTED = ("rows", "unlinked", "raw_rows", "left_out", "orphans", "gcp")
 _BEFORE, _AFTER = "__anon_linked_raw", "__anon_linked_released"  # of one table
-_AT_LEAST = ("k", "l of ", "unlinked labels of ", "persons of unlinked ")
+_AT_LEAST = ("k", "l of ", "unlinked_labels of ", "unlinked_people of ")
 
 
 def read(function: str, path: Path) -> dict[str, Any] | None:

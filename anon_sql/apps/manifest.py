@@ -33,7 +33,7 @@ UNIQUE = "unique_share"
 LIMIT = "previous_share"  # on what composition finds with earlier releases
 STATE = ("series", "key")  # that a release of a series has
 STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
-ROLES = ("quasi", "sensitive", "identifiers", "keep", "drop")  # as functions call them
+ROLES = ("quasi", "sensitive", "identifiers", "keep", "exclude")  # as functions call them
 _SHOWN = 5  # paths in a sentence
 _TEXT, _NUMBER = (str, None), (*NUMBER, None)
 _KINDS = {"k": (COUNT, None), "seed": (COUNT, None), "hierarchy": bool, "options": (dict, None)}
@@ -164,7 +164,7 @@ def read(function: str, path: Path) -> dict[str, Any]:
             unknown = {name: _UNASKED[name] for name in names if name in _UNASKED}
             found[part] = {**unknown, **found[part]}
     if isinstance(found.get("roles"), dict):
-        found["roles"] = {"drop": [], **found["roles"]}  # earlier versions had no such role
+        found["roles"] = {"exclude": [], **found["roles"]}  # earlier versions had no such role
     require_shape(function, path, found, _SHAPE)
     return found
 

@@ -20,7 +20,7 @@ from anon_sql.privacy import MODELS, VALUE_MODELS
 
 OPEN = 3  # exit code: nothing fails, and something could not be checked
 # properties of an audit that no release can fail: they are facts for a reader to judge
-NOTES = ("wider labels", "unique range ends", "pseudonyms", RARE, DETERMINED, REVEALING)
+NOTES = ("wider_labels", "unique_range_ends", "pseudonyms", RARE, DETERMINED, REVEALING)
 LEVELS = tuple(model.name for model in MODELS)
 _AT_LEAST = ("k", *(model.name for model in VALUE_MODELS if model.at_least))
 _ROUNDING = 1e-9
@@ -92,8 +92,8 @@ def promised(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
     name, parameters = check["property"], written["parameters"]
     if check["required"] is None or name in NOTES:
         return False
-    if name in LEVELS or name == "suppressed rows":
-        level = "k" if name == "suppressed rows" else name
+    if name in LEVELS or name == "suppressed_rows":
+        level = "k" if name == "suppressed_rows" else name
         return asked(level, parameters[level])
     if name == "identifiers":
         return bool(written["roles"]["identifiers"])

@@ -132,7 +132,7 @@ def _counted(codes: Ints, weights: npt.NDArray[np.int32], whose: Marks | None) -
     return once, counts
 
 
-_SUPPRESSED = "suppressed rows"
+_SUPPRESSED = "suppressed_rows"
 _NOBODY = "the release does not say whose rows are in a class"
 FOREIGN = "values that the raw table lacks"
 _EMPTY = "The release has no rows."

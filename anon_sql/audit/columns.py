@@ -40,8 +40,8 @@ from anon_sql.measures.uniqueness import (
 )
 from anon_sql.privacy.model import figures, many
 
-UNIQUE_ONES = "identifying combinations"
-RARE, DETERMINED, REVEALING = "rare combinations", "determined columns", "revealing columns"
+UNIQUE_ONES = "identifying_combinations"
+RARE, DETERMINED, REVEALING = "rare_combinations", "determined_columns", "revealing_columns"
 
 MANY_KEYS, FEW_ROWS = 20, 50  # a key has many values, and each of them not too many rows
 _PSEUDONYMS = (

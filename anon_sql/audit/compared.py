@@ -197,7 +197,7 @@ def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
     return replace(row, passed=None, meaning=said)
 
 
-OF_PRESENT = ("rows", "kept values", "labels", "raw rows", "matching")
+OF_PRESENT = ("rows", "kept_values", "true_labels", "covered_rows", "matched_rows")
 
 
 def in_series(row: Property) -> Property:
@@ -465,8 +465,8 @@ def column_properties(compared: Compared) -> list[Property]:
     if not request.identifiers:
         left_in = replace(left_in, passed=None, meaning="No column is declared as an identifier.")
     return [
-        no_columns("added columns", request.added, ADDED),
+        no_columns("added_columns", request.added, ADDED),
         left_in,
-        no_columns("identifying columns", nearly, IDENTIFYING),
-        no_columns("row numbers", numbers, ROW_NUMBERS),
+        no_columns("identifying_columns", nearly, IDENTIFYING),
+        no_columns("row_numbers", numbers, ROW_NUMBERS),
     ]

@@ -10,7 +10,7 @@ from anon_sql.audit.compared import Property, within
 from anon_sql.measures.differences import Change
 from anon_sql.privacy.model import figures, many
 
-EARLIER = ("intersection", "joined", "left", "joined and left", "companions")
+EARLIER = ("intersection", "joined", "left", "joined_and_left", "cohort_l")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def earlier_properties(
     if series:
         return rows
     bound = "no file tells who shares a class with whom in every release, only a series does"
-    return [*rows, Property("companions", None, None, None, f"Bound: {bound}.")]
+    return [*rows, Property("cohort_l", None, None, None, f"Bound: {bound}.")]
 
 
 def _limit(share: float) -> str:
@@ -137,4 +137,4 @@ def _both(changes: Sequence[Earlier], share: float) -> Property:
         meaning = "Attack: counts do not expose anyone if rows both came and went."
     passed = True if within(share, found) else None
     example = f"since {worst.name}: at least {came:,} came and {went:,} went"
-    return Property("joined and left", share, found, passed, meaning, example)
+    return Property("joined_and_left", share, found, passed, meaning, example)

@@ -70,12 +70,12 @@ def kept(compared: Compared, true: Truth) -> Property:
     if dropped and compared.released_rows:
         meaning = f"The release lacks {many(len(dropped), 'column')} that it had to keep."
         found, example = compared.released_rows, f"without {', '.join(dropped)}"
-        return Property("kept values", 0, found, False, meaning, example)
+        return Property("kept_values", 0, found, False, meaning, example)
     columns = [
         name for name in (compared.request.shared if true.more else []) if _excess(compared, name)
     ]
     together = "values that do not stand together" if true.more else None
-    row = none_of("kept values", true.more, _KEPT, ", ".join(columns) or together)
+    row = none_of("kept_values", true.more, _KEPT, ", ".join(columns) or together)
     return with_added_rows(row) if compared.request.synthetic else row
 
 
@@ -98,15 +98,17 @@ def _often(marks: Marks, weights: npt.NDArray[np.int32]) -> tuple[Marks, Ints]:
 def labels(compared: Compared, true: Truth) -> list[Property]:
     """Necessary: every released row covers a raw row with its kept values, and conversely.
     Sufficient: a raw row of its own for each released row."""
-    limits = {"labels": 0, "raw rows": compared.left_out, "matching": 0}
+    limits = {"true_labels": 0, "covered_rows": compared.left_out, "matched_rows": 0}
     unknown = {n: Property(n, most, None, None, _UNKNOWN, MANY) for n, most in limits.items()}
     if true.many:
         return list(unknown.values())
     wrong = compared.where(np.unique(np.concatenate(true.wrong)))
     rows = [
-        none_of("labels", true.false, _LABELS, wrong),
+        none_of("true_labels", true.false, _LABELS, wrong),
         _described(compared, true.uncovered),
-        unknown["matching"] if true.left is None else none_of("matching", true.left, _MATCHING),
+        unknown["matched_rows"]
+        if true.left is None
+        else none_of("matched_rows", true.left, _MATCHING),
     ]
     return [with_added_rows(row) for row in rows] if compared.request.synthetic else rows
 
@@ -123,7 +125,7 @@ def _described(compared: Compared, uncovered: int) -> Property:
         are, out = ("is" if uncovered == 1 else "are"), ("was" if most == 1 else "were")
         meaning = f"{many(uncovered, 'raw row')} {are} described by no released row"
         meaning += f"; {most:,} {out} left out." if most else "."
-    return Property("raw rows", most, uncovered, uncovered <= most, meaning)
+    return Property("covered_rows", most, uncovered, uncovered <= most, meaning)
 
 
 def of_numbers(column: Coverage) -> bool:
@@ -162,7 +164,7 @@ def wider_labels(compared: Compared) -> Property:
             at_values &= column.said.exact_high & _is_value(column, column.high)
             found[name] = ranges(column) & ~column.idle & ~at_values
     count, example = counted(compared, found)
-    return replace(none_of("wider labels", count, _WIDER, example), required=None, passed=None)
+    return replace(none_of("wider_labels", count, _WIDER, example), required=None, passed=None)
 
 
 def unique_ends(compared: Compared) -> Property:
@@ -183,7 +185,7 @@ def unique_ends(compared: Compared) -> Property:
         found[name] = (lowest & np.isin(column.low, single)) | (
             highest & np.isin(column.high, single)
         )
-    row = none_of("unique range ends", count, _ENDS, counted(compared, found)[1])
+    row = none_of("unique_range_ends", count, _ENDS, counted(compared, found)[1])
     return _advised(compared, untold(row) if count else row)
 
 
@@ -237,7 +239,7 @@ def spelling(compared: Compared) -> Property:
             odd |= column.unknown
         found[name] = odd
     count, example = counted(compared, found)
-    return none_of("spelling", count, _SPELLING, example)
+    return none_of("label_spelling", count, _SPELLING, example)
 
 
 def _rewritten(compared: Compared) -> dict[str, Bools]:

@@ -49,7 +49,7 @@ class AuditRoles:
     sensitive: Any = _role("columns whose values must not be disclosed")
     identifiers: Any = _role("columns that identify a person; the release must not have them")
     keep: Any = _role("columns that were released unchanged")
-    drop: Any = _role("columns that were left out; the release must not have them")
+    exclude: Any = _role("columns that were left out; the release must not have them")
 
 
 @dataclass(frozen=True)

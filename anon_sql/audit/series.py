@@ -23,7 +23,7 @@ from anon_sql.privacy.model import many
 from anon_sql.series.next import Table
 from anon_sql.series.state import NOWHERE, State
 
-PROPERTIES = ("series", "companions", "waiting", "former rows")
+PROPERTIES = ("series", "cohort_l", "waiting_rows", "former_rows")
 LOOKS = 5_000_000_000  # most comparisons of a person with the label of a class
 
 
@@ -245,7 +245,7 @@ def _companions(fits: _Fits, size: Ints, least: int) -> Property:
             f"series with persons of at least l = {least} values."
         )
     found = below / persons if persons else 0.0
-    return Property("companions", 0, found, not below, meaning, None)
+    return Property("cohort_l", 0, found, not below, meaning, None)
 
 
 def _waiting(persons: int, withheld: int, theirs: int) -> Property:
@@ -253,11 +253,11 @@ def _waiting(persons: int, withheld: int, theirs: int) -> Property:
     said += f", and {withheld:,} more had to be withheld" if withheld else ""
     rows = ("no row is theirs", "1 row can only be theirs", "{} rows can only be theirs")
     none, one, more = (f"{said}; {each}." for each in rows)
-    return none_of("waiting", theirs, (none, one, more))
+    return none_of("waiting_rows", theirs, (none, one, more))
 
 
 def _former(former: int, other: int) -> Property:
     said = f"{many(former, 'row')} of former members, of cohorts with somebody present"
     rows = ("", "; 1 more row fits no person", "; {} more rows fit no person")
     none, one, more = (f"{said}{each}." for each in rows)
-    return none_of("former rows", other, (none, one, more))
+    return none_of("former_rows", other, (none, one, more))

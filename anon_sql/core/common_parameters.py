@@ -61,7 +61,7 @@ class ColumnRoles:
         null=_DECLARED,
         bound=True,
     )
-    drop: Any = param(
+    exclude: Any = param(
         None,
         Columns(),
         "columns to leave out that are not identifiers",

@@ -19,7 +19,7 @@ from anon_sql.errors import (
     listed,
 )
 
-ROLES = ("identifier", "quasi", "sensitive", "keep", "drop")
+ROLES = ("identifier", "quasi", "sensitive", "keep", "exclude")
 _TAGS = {f"anon:{role}": role for role in ROLES}
 _LIKE_TAG = re.compile(
     r"""[\w-]*anon[\w.-]*(?:\s*|[^\w:]{0,3}):"""  # anon before a colon, in quotes or a longer word
@@ -86,7 +86,7 @@ PARAMETER = {
     "quasi": "quasi",
     "sensitive": "sensitive",
     "keep": "keep",
-    "drop": "drop",
+    "exclude": "exclude",
 }
 UNCHANGED = ("sensitive", "keep")  # roles of columns that are released as they are
 REST = "*"  # in one of the parameters: every column that has no other role
@@ -102,9 +102,9 @@ def fold(name: str) -> str:
 class Roles:
     """The columns of each role, spelled as in the table; ``quasi`` in the order of the call.
 
-    drop: columns that are left out although they are not identifiers. none: columns without a role.
-    source: 'comment' or 'call', by name of each column with a role. rest: the columns that are
-    released as they are because of a ``*`` alone.
+    exclude: columns that are left out although they are not identifiers. none: columns without a
+    role. source: 'comment' or 'call', by name of each column with a role. rest: the columns that
+    are released as they are because of a ``*`` alone.
     """
 
     identifier: tuple[str, ...] = ()
@@ -113,7 +113,7 @@ class Roles:
     keep: tuple[str, ...] = ()
     none: tuple[str, ...] = ()
     source: Mapping[str, str] = field(default_factory=dict)
-    drop: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()
 
     @property
@@ -124,7 +124,7 @@ class Roles:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Return the columns that a release does not have."""
-        return (*self.identifier, *self.drop)
+        return (*self.identifier, *self.exclude)
 
 
 def named(
@@ -248,7 +248,7 @@ def assign(
         quasi=tuple(quasi),
         sensitive=_having("sensitive", names, role_of),
         keep=_having("keep", names, role_of),
-        drop=_having("drop", names, role_of),
+        exclude=_having("exclude", names, role_of),
         none=tuple(n for n in names if n not in role_of),
         source=source,
         rest=tuple(others) if rest in UNCHANGED else (),
@@ -264,7 +264,7 @@ def overriding(function: str, column: str, declared: str | None, asked: str) -> 
     """
     if declared != "identifier":
         return asked
-    if asked not in ("identifier", "drop"):
+    if asked not in ("identifier", "exclude"):
         raise AnonError(
             function,
             "a declared identifier must not be released",

@@ -122,7 +122,7 @@ def release_linked(
     seed: int = 42,
     format_files: str = "parquet",
     overwrite: bool = False,
-    drop: Sequence[str] | str | None = None,
+    exclude: Sequence[str] | str | None = None,
     key: str | bytes | None = None,
     judge: Callable[[Mapping[str, Any], Staged], None] | None = None,
     **others: Any,
@@ -136,8 +136,8 @@ def release_linked(
     released. orphans: 'error' or 'drop'. quasi, sensitive, identifiers, keep: columns such as
     'visit.ward', beside those declared in comments. hierarchy, format, effort, seed: as in
     ``anonymize``. weights, bin_width: by column, such as 'visit.ward'. format_files: of a folder,
-    'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. drop: columns that
-    are left out. key: as in ``anonymize``; new keys never come from it. judge: gets the manifest
+    'parquet' or 'csv'. overwrite: replace tables of these names, or the folder. exclude: columns to
+    leave out. key: as in ``anonymize``; new keys never come from it. judge: gets the manifest
     and the tables before anything is written; what it raises ends the call. Raises AnonError, and
     leaves the target as it was, if the release is refused, or if a property of ``linked_audit``
     does not hold.
@@ -153,7 +153,7 @@ def release_linked(
     size = min(read(KAnonymity, NAME, stated).k, 2**31 - 1)
     roles = {
         "quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
-        "drop": drop,
+        "exclude": exclude,
     }  # fmt: skip
     target = _Target(con, into, format_files, overwrite)
     target.require_new()

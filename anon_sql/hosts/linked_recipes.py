@@ -143,7 +143,7 @@ def require_named(function: str, recipe: LinkedRecipe, schema: Schema) -> None:
         f"{table.name}.{column}"
         for table in tables
         for column in table.types
-        if table.roles[column] != "drop" and (fold(table.name), fold(column)) not in named
+        if table.roles[column] != "exclude" and (fold(table.name), fold(column)) not in named
     ]
     if new:
         rule = "every column of the source must have a role in the recipe"

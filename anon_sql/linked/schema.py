@@ -12,7 +12,7 @@ from anon_sql.core.names import pieces, split
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean, listed
 
-UNLINKED = "identifier", "drop"  # roles of links that are not released
+UNLINKED = "identifier", "exclude"  # roles of links that are not released
 ROWS, WEIGHT = "_rows", "_weight"  # columns of a parent, after the name of a child table
 
 

@@ -120,7 +120,7 @@ def run_rules(con, data: Data, k: int) -> None:
         released.classed(con, data.file, classes)
         con.execute(
             "CREATE OR REPLACE TABLE released AS FROM generalize("
-            f"'classed', k := {k}, drop := ['*'], {Columns(list(data.columns))})"
+            f"'classed', k := {k}, exclude := ['*'], {Columns(list(data.columns))})"
         )
         con.execute(f"INSERT INTO ruled SELECT ?, ?, ?, {k}, {ncp(data)}", [data.name, *rule])
 

@@ -9,7 +9,7 @@
 -- classes do not depend on them. The attacker lacks the key of a transparent release, and tries
 -- another in each world. Pass the parameters that the release was made with.
 --
--- As in every release: k, l, quasi, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
+-- As in every release: k, l, quasi, sensitive, identifiers, keep, exclude, l_kind, c, t, beta,
 --   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, bin_width.
 -- raw: name of the raw table. released: name of its release, in any format.
 -- method: release method that made the release.
@@ -41,7 +41,7 @@
 -- Example: SELECT * FROM attack_minimality('people', 'release', method := 'rayden', k := 5, quasi := ['age', 'city'], sensitive := 'illness');
 CREATE OR REPLACE MACRO attack_minimality(
     raw, released, method := 'anonymize', k := 5, l := 1, quasi := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL, drop := NULL, l_kind := 'distinct', c := 3, t := 1.0,
+    identifiers := NULL, keep := NULL, exclude := NULL, l_kind := 'distinct', c := 3, t := 1.0,
     beta := NULL, beta_kind := 'enhanced', delta := NULL, max_share := NULL, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL, strata := NULL,
     weights := NULL, bin_width := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0,
@@ -49,7 +49,7 @@ CREATE OR REPLACE MACRO attack_minimality(
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
-        released, raw, __anon_roles_call(raw, quasi, sensitive, identifiers, keep, drop, entity),
+        released, raw, __anon_roles_call(raw, quasi, sensitive, identifiers, keep, exclude, entity),
         'sensitive')
 )
 SELECT system.main.unnest(
@@ -58,14 +58,14 @@ SELECT system.main.unnest(
     recursive := true)
 FROM
     __anon_given(
-        raw, released, __anon_roles_call(raw, quasi, sensitive, identifiers, keep, drop, entity),
+        raw, released, __anon_roles_call(raw, quasi, sensitive, identifiers, keep, exclude, entity),
         hierarchy, '__anon_classed'),
     __anon_table(
         -- an l of 2, so that the sensitive values are passed to the core; the options say the own one
         'attack_minimality', raw, k, __anon_scope(raw, system.main.struct_pack(
             bound := system.main.struct_pack(
                 l := l, quasi := quasi, sensitive := sensitive, identifiers := identifiers,
-                keep := keep, drop := drop, t := t, beta := beta, delta := delta,
+                keep := keep, exclude := exclude, t := t, beta := beta, delta := delta,
                 max_share := max_share, entity := entity),
             l := 2)),
         system.main.struct_insert(system.main.struct_pack(

@@ -44,12 +44,12 @@ CREATE OR REPLACE MACRO __anon_measure_call(__anon_raw, __anon_quasi, __anon_sen
 
 -- The same where a '*' means the columns that it means in the release.
 CREATE OR REPLACE MACRO __anon_roles_call(
-    __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep, __anon_drop,
+    __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep, __anon_exclude,
     __anon_entity
 ) AS
     __anon_scope(__anon_raw, system.main.struct_pack(
         quasi := __anon_quasi, sensitive := __anon_sensitive, identifiers := __anon_identifiers,
-        keep := __anon_keep, drop := __anon_drop, entity := __anon_entity));
+        keep := __anon_keep, exclude := __anon_exclude, entity := __anon_entity));
 
 -- Return a list of names as it is, and one name as a list.
 CREATE OR REPLACE MACRO __anon_names(x) AS CASE

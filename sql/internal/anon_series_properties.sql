@@ -24,15 +24,15 @@ SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_shown
 FROM (SELECT system.main.list(COLUMNS(*)) FROM __anon_grouped);
 
 CREATE OR REPLACE MACRO __anon_series_call(
-    __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep, __anon_drop,
+    __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep, __anon_exclude,
     __anon_entity
 ) AS __anon_scope(__anon_raw, system.main.struct_pack(
     quasi := __anon_quasi, sensitive := __anon_sensitive, identifiers := __anon_identifiers,
-    keep := __anon_keep, drop := __anon_drop, entity := __anon_entity));
+    keep := __anon_keep, exclude := __anon_exclude, entity := __anon_entity));
 
 CREATE OR REPLACE MACRO __anon_series_properties(
     __anon_raw, __anon_released, __anon_k, __anon_series, __anon_key, __anon_quasi,
-    __anon_sensitive, __anon_identifiers, __anon_keep, __anon_drop, __anon_hierarchy, __anon_entity
+    __anon_sensitive, __anon_identifiers, __anon_keep, __anon_exclude, __anon_hierarchy, __anon_entity
 ) AS TABLE
 SELECT system.main.unnest(
     __anon_series_audited(
@@ -49,11 +49,11 @@ FROM
         'audit', __anon_raw, 1,
         __anon_series_call(
             __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep,
-            __anon_drop, __anon_entity),
+            __anon_exclude, __anon_entity),
         system.main.struct_pack(l := 1), __anon_hierarchy, __anon_entity) AS __anon_p,
     __anon_series_state(__anon_series) AS __anon_s,
     __anon_types(__anon_released) AS __anon_t,
     __anon_series_shown(
         __anon_released, __anon_series_call(
             __anon_raw, __anon_quasi, __anon_sensitive, __anon_identifiers, __anon_keep,
-            __anon_drop, __anon_entity));
+            __anon_exclude, __anon_entity));

@@ -23,7 +23,7 @@
 -- effort: 'good', 'fast' or 'best'.
 -- seed: seed for random choices; new keys never come from it.
 -- bin_width: MAP {'visit.day': 7}: width of the bins to which a quasi-identifier is cut, as in every release.
--- drop: columns that are left out, a list like quasi.
+-- exclude: columns that are left out, a list like quasi.
 -- key: secret key, as in every release: random choices depend on it and on the seed; NULL for none.
 -- Returns: a column per table, a struct of what it releases; __anon_seal, by which linked_table knows
 --   that no row of the table is missing or changed.
@@ -32,7 +32,7 @@
 CREATE OR REPLACE MACRO linked_plan(
     root, k := 5, l := 1, surplus := 'drop', links := NULL, leave_out := NULL, orphans := 'error',
     quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL,
-    weights := NULL, format := 'label', effort := 'good', seed := 42, bin_width := NULL, drop := NULL,
+    weights := NULL, format := 'label', effort := 'good', seed := 42, bin_width := NULL, exclude := NULL,
     key := NULL
 ) AS TABLE
 FROM query(__anon_linked_plan_statement(
@@ -41,5 +41,5 @@ FROM query(__anon_linked_plan_statement(
         k := k, l := l, surplus := surplus, links := links, leave_out := leave_out,
         orphans := orphans, quasi := quasi, sensitive := sensitive, identifiers := identifiers,
         keep := keep, hierarchy := hierarchy, weights := weights, format := format,
-        effort := effort, seed := seed, bin_width := bin_width, drop := drop,
+        effort := effort, seed := seed, bin_width := bin_width, exclude := exclude,
         key := __anon_choices_key('linked_plan', key))));

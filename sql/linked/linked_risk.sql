@@ -14,7 +14,7 @@
 -- sensitive: as quasi.
 -- identifiers: as quasi.
 -- keep: as quasi; '*' stands for every column without another role.
--- drop: columns that are left out, a list like quasi.
+-- exclude: columns that are left out, a list like quasi.
 -- Returns: knowledge, persons, unique_persons (no other person has it), below_k, fewest (persons who share
 --   it, at least). With one row or two, each person's rows that fewest others have are known. A release
 --   is compared label by label, so that persons whose labels overlap count as different.
@@ -22,10 +22,10 @@
 -- Example: SELECT * FROM linked_risk('people', quasi := ['people.age', 'people.city'], keep := 'people.illness');
 CREATE OR REPLACE MACRO linked_risk(
     root, k := 5, links := NULL, leave_out := NULL, raw := NULL, quasi := NULL, sensitive := NULL,
-    identifiers := NULL, keep := NULL, drop := NULL
+    identifiers := NULL, keep := NULL, exclude := NULL
 ) AS TABLE
 FROM query(__anon_linked_risk_statement(
     __anon_scope(root, system.main.struct_pack(whole := true)),
     system.main.struct_pack(
         k := k, links := links, leave_out := leave_out, raw := raw, quasi := quasi,
-        sensitive := sensitive, identifiers := identifiers, keep := keep, drop := drop)));
+        sensitive := sensitive, identifiers := identifiers, keep := keep, exclude := exclude)));

@@ -2,7 +2,7 @@
 -- after another on one copy of the table, and nothing is released.
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, hierarchy, seed, l, l_kind, c, t,
---   entity, beta, delta, strata, beta_kind, max_share, drop, bin_width.
+--   entity, beta, delta, strata, beta_kind, max_share, exclude, bin_width.
 -- methods: release methods to compare; NULL means all that fit the table and add no rows.
 -- ks: values of k to try.
 -- options: parameters of individual methods, such as {'rayden': {'cut': 'aligned'}}; all others
@@ -20,7 +20,7 @@ CREATE OR REPLACE MACRO compare(
     tbl, methods := NULL, ks := [5, 10, 25, 50, 100], quasi := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, beta := NULL, delta := NULL,
-    weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
+    weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
     bin_width := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
@@ -31,7 +31,7 @@ FROM (
         'compare', tbl, 1, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-            drop := drop)),
+            exclude := exclude)),
         system.main.struct_pack(
             methods := methods, ks := ks, seed := seed, options := options, l_kind := l_kind,
             c := c, weights := weights, strata := strata, beta_kind := beta_kind, bin_width := bin_width),

@@ -15,7 +15,7 @@ CREATE OR REPLACE MACRO lattice(
     tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', hierarchy := NULL,
     suppression_limit := 0, minimize := 'gcp', beta := NULL, delta := NULL, strata := NULL,
-    format := 'label', seed := 42, beta_kind := 'enhanced', max_share := NULL, drop := NULL
+    format := 'label', seed := 42, beta_kind := 'enhanced', max_share := NULL, exclude := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -25,7 +25,7 @@ FROM (
         'lattice', tbl, k, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-            drop := drop)),
+            exclude := exclude)),
         system.main.struct_pack(
             l_kind := l_kind, c := c, suppressed := suppressed,
             suppression_limit := suppression_limit, minimize := minimize, strata := strata,

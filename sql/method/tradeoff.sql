@@ -3,7 +3,7 @@
 -- of the table, and nothing is released.
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, hierarchy, entity, t, beta, delta,
---   strata, beta_kind, max_share, drop, bin_width.
+--   strata, beta_kind, max_share, exclude, bin_width.
 -- ks: values of k to try.
 -- ls: values of l (distinct values of each sensitive column in a class) to try; an l above 1 needs
 --   a sensitive column.
@@ -32,7 +32,7 @@ CREATE OR REPLACE MACRO tradeoff(
     tbl, ks := [2, 5, 10, 20, 50], ls := [1, 2], method := 'anonymize', quasi := NULL,
     sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
     entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL,
-    weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
+    weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
     bin_width := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
@@ -44,7 +44,7 @@ FROM (
         'tradeoff', tbl, 1, __anon_scope(tbl, system.main.struct_insert(system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
             entity := entity, t := t, beta := beta, delta := delta, max_share := max_share,
-            drop := drop), l := 2)),
+            exclude := exclude), l := 2)),
         system.main.struct_pack(
             ks := ks, ls := ls, method := method, seed := seed, queries := queries,
             options := options, weights := weights, strata := strata, beta_kind := beta_kind,

@@ -17,7 +17,7 @@ CREATE OR REPLACE MACRO anonymize_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, format := 'label',
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, key := NULL
+    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, key := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_anonymize_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
@@ -26,7 +26,7 @@ WITH __anon_found AS MATERIALIZED (
         'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-            drop := drop)),
+            exclude := exclude)),
         system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, suppressed := suppressed, seed := seed, effort := effort,
             time_limit := time_limit, rounds := rounds, strata := strata, weights := weights,

@@ -12,7 +12,7 @@ CREATE OR REPLACE MACRO dop_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class', hierarchy := NULL,
     beta := NULL, delta := NULL, weights := NULL, format := 'label', strata := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, bin_width := NULL, key := NULL
+    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, key := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_dop_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
@@ -21,7 +21,7 @@ WITH __anon_found AS MATERIALIZED (
         'dop', tbl, k, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-            drop := drop)),
+            exclude := exclude)),
         system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, suppressed := suppressed, seed := seed, eps := eps,
             min_samples := min_samples, loss := loss, noise := noise, weights := weights, format :=

@@ -12,7 +12,7 @@ CREATE OR REPLACE MACRO mondrian_cof_stats(
     unrecovered := 'return', distance := 'gower', hierarchy := NULL, threshold := NULL,
     weights := NULL, l := 1, l_kind := 'distinct', c := 3, t := 1.0, beta := NULL, delta := NULL,
     entity := NULL, format := 'label', strata := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, bin_width := NULL, key := NULL
+    exclude := NULL, bin_width := NULL, key := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_recovery_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
@@ -21,7 +21,7 @@ WITH __anon_found AS MATERIALIZED (
         'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, beta := beta, delta := delta, entity := entity, max_share := max_share,
-            drop := drop)),
+            exclude := exclude)),
         system.main.struct_insert(system.main.struct_pack(
             suppressed := suppressed, seed := seed, alpha := alpha, partitioning := partitioning,
             repair := repair, unrecovered := unrecovered, distance := distance, threshold :=

@@ -15,14 +15,14 @@ CREATE OR REPLACE MACRO sdka_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42, generator := 'ctgan',
     epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range', hierarchy := NULL,
     beta := NULL, delta := NULL, format := 'label', suppressed := 'keep', beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, key := NULL
+    max_share := NULL, exclude := NULL, key := NULL
 ) AS TABLE
 WITH
 __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)), system.main.struct_insert(system.main.struct_pack(
+        exclude := exclude)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
             target_ratio := target_ratio, dominant := dominant, numbers := numbers,
             format := format, suppressed := suppressed, beta_kind := beta_kind),
@@ -33,7 +33,7 @@ __anon_added AS (
         'sensitive', __anon_c, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-            drop := drop)))))
+            exclude := exclude)))))
     FROM __anon_mixed WHERE __anon_made = 1
 ),
 __anon_listed AS (SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_values FROM __anon_added),
@@ -45,7 +45,7 @@ __anon_found AS MATERIALIZED (
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)), system.main.struct_insert(system.main.struct_pack(
+        exclude := exclude)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
             target_ratio := target_ratio, dominant := dominant, numbers := numbers,
             format := format, suppressed := suppressed, beta_kind := beta_kind),

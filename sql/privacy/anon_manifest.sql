@@ -28,15 +28,15 @@ CREATE OR REPLACE MACRO anon_manifest(
     entity := NULL, seed := NULL, options := NULL, quasi := NULL, sensitive := NULL,
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
-    previous := NULL, previous_share := 0, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
-    series := NULL, key := 'env:ANON_KEY', unit := 'person'
+    previous := NULL, previous_share := 0, beta_kind := 'enhanced', max_share := NULL,
+    exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person'
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
     SELECT __anon_methods_roles_of(
         __anon_types, __anon_scope(raw, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
-            drop := drop, drops := __anon_entity_of(entity))),
+            exclude := exclude, drops := __anon_entity_of(entity))),
         __anon_seen(raw))
         AS __anon_columns
     FROM __anon_schema(raw, 1)
@@ -52,7 +52,7 @@ __anon_audited AS MATERIALIZED (
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share, beta_kind := beta_kind,
-        max_share := max_share, drop := drop, series := series, key := key, unit := unit
+        max_share := max_share, exclude := exclude, series := series, key := key, unit := unit
     )
 ),
 __anon_measured_once AS MATERIALIZED (
@@ -91,7 +91,7 @@ SELECT
         'sensitive': __anon_named_as(__anon_columns, 'sensitive'),
         'identifiers': __anon_named_as(__anon_columns, 'identifier'),
         'keep': __anon_named_as(__anon_columns, 'keep'),
-        'drop': __anon_named_as(__anon_columns, 'drop'),
+        'exclude': __anon_named_as(__anon_columns, 'exclude'),
         'without_role': __anon_named_as(__anon_columns, NULL)
     } AS roles,
     {

@@ -12,39 +12,39 @@
 -- quasi-identifiers mostly tell each other. NULLs are one person. If the release lacks the identifier,
 -- the number is a bound from below. It is NULL if nothing is counted: no identifier repeats, entity
 -- names one, or unit is 'row'.
--- 'suppressed rows': none, or at least k, shown as * or left out.
--- 'kept values': released rows whose values beside the labels match no remaining raw row; all rows if
+-- 'suppressed_rows': none, or at least k, shown as * or left out.
+-- 'kept_values': released rows whose values beside the labels match no remaining raw row; all rows if
 -- the release lacks a column with the role keep.
--- 'labels': released rows whose labels cover no raw row with the same kept values. 'raw rows': raw
+-- 'true_labels': released rows whose labels cover no raw row with the same kept values. 'covered_rows': raw
 -- rows that no released row covers, except those left out. Both are necessary conditions.
--- 'matching', a sufficient condition: released rows without a raw row of their own in a maximum
+-- 'matched_rows', a sufficient condition: released rows without a raw row of their own in a maximum
 -- matching. All three are NULL if so many rows share their kept values that more than 5,000 million
--- comparisons of labels with rows would be needed; 'matching' also if it takes too many steps.
--- 'spelling': labels that cannot be read, cover no value of the raw column, or are written differently
+-- comparisons of labels with rows would be needed; 'matched_rows' also if it takes too many steps.
+-- 'label_spelling': labels that cannot be read, cover no value of the raw column, or are written differently
 -- from a release. An end may also be written in its shortest form: 43 for 43.0, a date for a timestamp
 -- at midnight.
--- 'wider labels': labels that cover values of the raw column but do not end at any of them, or that
+-- 'wider_labels': labels that cover values of the raw column but do not end at any of them, or that
 -- name a text that the column lacks. They are true if they cover their rows: NULL.
 -- A mean or median says nothing about a single row: as a label it covers every value except NULL if it
 -- lies between the smallest and the largest raw value, and NULL covers any value. value_loss compares
 -- it with the rows.
--- 'unique range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
+-- 'unique_range_ends': ends of ranges that only a single raw row has. Ranges end at real values, so
 -- there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows show a
 -- single value, which bin_width of a release function hides.
--- 'added columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if none
--- is declared. 'identifying columns': columns without a role in which nine values in ten differ.
--- 'row numbers': columns of consecutive whole numbers, and columns without a role that ascend in the
+-- 'added_columns': columns that the raw table lacks. 'identifiers': declared identifiers; NULL if none
+-- is declared. 'identifying_columns': columns without a role in which nine values in ten differ.
+-- 'row_numbers': columns of consecutive whole numbers, and columns without a role that ascend in the
 -- raw table.
--- 'identifying combinations': share of rows that are unique on the kept columns together, without
+-- 'identifying_combinations': share of rows that are unique on the kept columns together, without
 -- sensitive ones; the example names the columns that contribute most.
--- 'rare combinations', if there are any: share of rows whose kept values fewer than k rows have; of
+-- 'rare_combinations', if there are any: share of rows whose kept values fewer than k rows have; of
 -- people if entity or an identifier that repeats tells them apart. NULL: what others know is not in the
 -- tables.
--- 'determined columns', if there are any: share of rows that stand out of their class by kept columns
+-- 'determined_columns', if there are any: share of rows that stand out of their class by kept columns
 -- that quasi-identifiers determine, exactly or nearly, or that determine one. An attacker computes them,
 -- so that fewer than k rows of the class remain, or one sensitive value. The example names the columns:
 -- NULL.
--- 'revealing columns', if there are any: share of the errors that a reader who guesses a sensitive value
+-- 'revealing_columns', if there are any: share of the errors that a reader who guesses a sensitive value
 -- avoids by a kept column that determines it, exactly or nearly: NULL.
 -- 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym makes them.
 -- People who have two releases with the same pseudonyms can join them. That may be intended: NULL.
@@ -55,20 +55,20 @@
 -- of the worst column. They may be exposed wholly.
 -- 'joined', 'left': share of rows that counts expose by subtraction, of this and of an earlier
 -- release: in a union of classes that share persons, rows only came, or only went, and one value
--- makes up more than 1 / l of these. 'joined and left': of unions where rows came and went, if one
+-- makes up more than 1 / l of these. 'joined_and_left': of unions where rows came and went, if one
 -- value makes up more than 1 / l of the fewest that can have come, or gone; how many did is in no
 -- file: NULL.
--- 'companions', the only bound: whether those who share a class in every release have l values. No
+-- 'cohort_l', the only bound: whether those who share a class in every release have l values. No
 -- file tells who they are: NULL.
--- With series, of a release of a series. The properties of rows ('rows', 'kept values', 'labels',
--- 'raw rows', 'matching') are NULL where former rows or persons who wait can be why they fail.
+-- With series, of a release of a series. The properties of rows ('rows', 'kept_values', 'true_labels',
+-- 'covered_rows', 'matched_rows') are NULL where former rows or persons who wait can be why they fail.
 -- 'series': rows that can be of no cohort, cohorts that can be whole in no class, and classes that
 -- cannot have k persons who are present. A class can hold a cohort whose present members its labels
 -- cover, with the persons who wait for it, and all of whose values it shows. A necessary condition.
--- 'companions', then: share of persons with a cohort who share it with persons of whom the file
+-- 'cohort_l', then: share of persons with a cohort who share it with persons of whom the file
 -- cannot show l values, l of the series.
--- 'waiting': rows that fit no cohort, but fit a person of the raw table without a cohort.
--- 'former rows': rows that fit neither a cohort nor such a person. Those of former members belong to cohorts with somebody
+-- 'waiting_rows': rows that fit no cohort, but fit a person of the raw table without a cohort.
+-- 'former_rows': rows that fit neither a cohort nor such a person. Those of former members belong to cohorts with somebody
 -- present. All four are NULL if there are too many persons and classes to compare, or if the release
 -- has columns of other types than the series and 'series' would fail.
 --
@@ -107,8 +107,8 @@
 -- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
 -- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as
 --   one value; NULL means not measured.
--- drop: columns that were left out; the release must not have them; NULL means the columns declared
---   in comments on the raw table.
+-- exclude: columns that were left out; the release must not have them; NULL means the columns
+--   declared in comments on the raw table.
 -- series: state of the series that the release belongs to, as series_next has made it of the raw
 --   table; NULL for none.
 -- key: secret key of the series, as in anon_pseudonym.
@@ -126,7 +126,7 @@ CREATE OR REPLACE MACRO audit(
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
     delta := NULL, previous := NULL, previous_share := 0, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person'
+    max_share := NULL, exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person'
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases and a series the others cost nothing.
 WITH
@@ -141,7 +141,7 @@ __anon_together AS NOT MATERIALIZED (
         hierarchy, entity, __anon_series := series)),
 __anon_of_cohorts AS NOT MATERIALIZED (
     FROM __anon_series_properties(
-        raw, released, k, series, key, quasi, sensitive, identifiers, keep, drop, hierarchy,
+        raw, released, k, series, key, quasi, sensitive, identifiers, keep, exclude, hierarchy,
         entity))
 FROM __anon_audited(
     raw, released, k, system.main.struct_pack(
@@ -151,7 +151,7 @@ FROM __anon_audited(
         max_share := max_share, unit := unit),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
-        drop := drop, drops := __anon_entity_of(entity), whole := true)),
+        exclude := exclude, drops := __anon_entity_of(entity), whole := true)),
     __anon_series := series)
 UNION ALL FROM query_table(if(__anon_all_named(previous), '__anon_together', '__anon_alone'))
 UNION ALL FROM query_table(if(series IS NULL, '__anon_alone', '__anon_of_cohorts'));

@@ -4,7 +4,7 @@
 -- distances from the class means, over standardized columns (microaggregation).
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, drop, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows.
 -- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -38,14 +38,14 @@ CREATE OR REPLACE MACRO anonymize(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL,
-    beta_kind := 'enhanced', max_share := NULL, drop := NULL, series := NULL, key := NULL,
+    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, series := NULL, key := NULL,
     bin_width := NULL, transparent := false, transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)),
+        exclude := exclude)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,

@@ -2,7 +2,7 @@
 -- the leaves of a VP-tree.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, seed, beta, delta, strata, weights, beta_kind, max_share, drop, bin_width.
+--   format, seed, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- vantage: how to choose the vantage point: 'random', 'max_spread' or 'farthest'.
@@ -30,14 +30,14 @@ CREATE OR REPLACE MACRO canon(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, vantage := 'random', cut := 'median', tries := 8, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
-    drop := NULL, bin_width := NULL, series := NULL, key := NULL, transparent := false,
+    exclude := NULL, bin_width := NULL, series := NULL, key := NULL, transparent := false,
     transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'canon', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)),
+        exclude := exclude)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         vantage := vantage, cut := cut, tries := tries, strata := strata, weights := weights,

@@ -3,7 +3,7 @@
 -- suppressed.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, hierarchy, beta, delta, strata, beta_kind, max_share, drop, bin_width.
+--   format, hierarchy, beta, delta, strata, beta_kind, max_share, exclude, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows. If the shown rows are too few for a class,
 --   the rows of the smallest classes are suppressed too.
@@ -26,14 +26,14 @@ CREATE OR REPLACE MACRO datafly(
     tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, suppression_limit := NULL, beta := NULL, delta := NULL,
-    strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
+    strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
     bin_width := NULL, series := NULL, key := NULL
 ) AS TABLE
 FROM __anon_released(
     'datafly', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)),
+        exclude := exclude)),
     format, system.main.struct_insert(
         system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
@@ -42,5 +42,5 @@ FROM __anon_released(
         "like" := __anon_earlier("like", __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-            drop := drop)))),
+            exclude := exclude)))),
     hierarchy, entity, series, key);

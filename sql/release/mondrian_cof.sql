@@ -2,7 +2,7 @@
 -- are detected by COF and partitioned separately.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, drop, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -38,14 +38,14 @@ CREATE OR REPLACE MACRO mondrian_cof(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower', hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
-    strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL, drop := NULL,
+    strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
     bin_width := NULL, series := NULL, key := NULL, transparent := false, transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)),
+        exclude := exclude)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         alpha := alpha, partitioning := partitioning, repair := repair, unrecovered := unrecovered,

@@ -2,7 +2,7 @@
 -- from which outliers are detected by COF and partitioned separately.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, seed, beta, delta, strata, weights, beta_kind, max_share, drop, bin_width.
+--   format, seed, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -41,14 +41,14 @@ CREATE OR REPLACE MACRO rayden(
     seed := 42, alpha := 2.0, vantage := 'random', cut := 'balanced', tries := 8, repair := 'cap',
     variant := 'rayden', unrecovered := 'return', hierarchy := NULL, threshold := NULL,
     beta := NULL, delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, bin_width := NULL, series := NULL, key := NULL,
+    max_share := NULL, exclude := NULL, bin_width := NULL, series := NULL, key := NULL,
     transparent := false, transparent_by := 'groups'
 ) AS TABLE
 FROM __anon_released(
     'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)),
+        exclude := exclude)),
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         alpha := alpha, vantage := vantage, cut := cut, tries := tries, repair := repair,

@@ -3,7 +3,7 @@
 -- sensitive values. The method is perturbative; sdka_stats reports the number of added rows.
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
---   delta, beta_kind, max_share, drop.
+--   delta, beta_kind, max_share, exclude.
 -- k: minimum number of rows in an equivalence class. Synthetic rows do not count.
 -- l: minimum diversity of each sensitive column in a class. Only real rows count, also for t, beta
 --   and delta.
@@ -38,13 +38,13 @@ CREATE OR REPLACE MACRO sdka(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9,
     numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL, beta_kind := 'enhanced',
-    max_share := NULL, drop := NULL, key := NULL
+    max_share := NULL, exclude := NULL, key := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)), system.main.struct_insert(system.main.struct_pack(
+        exclude := exclude)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
             generator := generator, epochs := epochs, target_ratio := target_ratio,
             dominant := dominant, numbers := numbers, beta_kind := beta_kind),
@@ -54,7 +54,7 @@ FROM __anon_release(
     'sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
         t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,
-        drop := drop)),
+        exclude := exclude)),
     format, system.main.struct_insert(system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         generator := generator, epochs := epochs, target_ratio := target_ratio,

@@ -1,19 +1,19 @@
 -- The role of every column of a table, and where it is declared.
 --
--- tbl: name of the relation. quasi, sensitive, identifiers, keep, drop: as in a release, to see what
+-- tbl: name of the relation. quasi, sensitive, identifiers, keep, exclude: as in a release, to see what
 --   a call would make of them.
--- Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep', 'drop' or
+-- Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep', 'exclude' or
 --   NULL),
 --   source ('comment', 'call' or NULL), distinct_values, nulls.
 -- Errors: an unknown tag, two roles for one column, an unknown column.
 -- Example: SELECT * FROM anon_roles('people', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO anon_roles(
-    tbl, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, drop := NULL
+    tbl, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, exclude := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
     SELECT __anon_methods_roles_of(
-        __anon_types, __anon_scope(tbl, system.main.struct_pack(quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, drop := drop)), __anon_seen(tbl))
+        __anon_types, __anon_scope(tbl, system.main.struct_pack(quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, exclude := exclude)), __anon_seen(tbl))
         AS __anon_roles
     FROM __anon_schema(tbl, 1)
 ),

@@ -4,7 +4,7 @@
 -- again. Releases of these cohorts can be made again and again (anonymize with series). The state is
 -- private, like the raw table: save it as a table. The same table, state and key give the same cohorts.
 --
--- As in every release: tbl, quasi, sensitive, identifiers, keep, entity, hierarchy, drop.
+-- As in every release: tbl, quasi, sensitive, identifiers, keep, entity, hierarchy, exclude.
 -- state: the state of the series before; NULL means that the series begins.
 -- l: least number of persons of a cohort, at least 2, all with different sensitive values; it is
 --   chosen for the first state; NULL means 2 for the first state, and later that of the series.
@@ -25,7 +25,7 @@
 CREATE OR REPLACE MACRO series_next(
     tbl, state := NULL, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL,
     entity := NULL, hierarchy := NULL, l := NULL, leaf := NULL, waiting := NULL, leavers := 'keep',
-    key := 'env:ANON_KEY', drop := NULL
+    key := 'env:ANON_KEY', exclude := NULL
 ) AS TABLE
 SELECT unnest(
     __anon_series_next(
@@ -39,6 +39,6 @@ FROM
     __anon_series_people(
         'series_next', tbl, 1, __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
-            entity := entity, drop := drop)),
+            entity := entity, exclude := exclude)),
         system.main.struct_pack(l := 1), hierarchy, entity),
     __anon_series_state(state);

@@ -46,8 +46,8 @@ def test_columns_that_are_kept_are_named_with_their_figure(con, census):
     ((unique,),) = con.execute(counted).fetchall()
     assert unique > 115
     assert f"{unique} rows are unique on the kept columns together" in result.stderr
-    assert "checks that fail: identifying combinations" in result.stdout
-    assert "audit: identifying combinations" in refused("verify", safe, "--raw", census)
+    assert "checks that fail: identifying_combinations" in result.stdout
+    assert "audit: identifying_combinations" in refused("verify", safe, "--raw", census)
     result = run("report", census, safe, "-o", page)
     assert result.exit_code == 0, result.output
     said = first_screen(page.read_text("utf-8"))

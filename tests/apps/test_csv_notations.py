@@ -154,9 +154,9 @@ def test_a_recipe_carries_the_notations_and_release_applies_them(tmp_path):
     assert source["decimal"] == {"weight": ",", "cost": ","}
     assert source["thousands"] == {"cost": "."}
     text = recipe.read_text("utf-8").replace("confirmed = false", "confirmed = true")
-    text = re.sub("(?m)^identifier.*\nquasi.*\nsensitive.*\nkeep.*\ndrop.*",
+    text = re.sub("(?m)^identifier.*\nquasi.*\nsensitive.*\nkeep.*\nexclude.*",
         'identifier = []\nquasi = ["born", "weight"]\nsensitive = ["ill"]\nkeep = []\n'
-        'drop = ["cost"]', text)  # fmt: skip
+        'exclude = ["cost"]', text)  # fmt: skip
     recipe.write_text(text, "utf-8")
     result = run("release", recipe, tmp_path / "safe.csv")
     assert result.exit_code == 0, result.output
@@ -181,7 +181,7 @@ def test_a_text_that_keeps_a_column_from_being_a_date_is_warned_of(tmp_path):
 
 
 def test_texts_in_another_notation_are_warned_of_with_the_option(tmp_path):
-    call = ["--k", "4", "--quasi", "born,weight", "--sensitive", "ill", "--drop", "cost"]
+    call = ["--k", "4", "--quasi", "born,weight", "--sensitive", "ill", "--exclude", "cost"]
     result = run("release", write(tmp_path), tmp_path / "out.csv", "--delimiter", ";", *call)
     assert result.exit_code == 0, result.output
     assert (
@@ -193,7 +193,7 @@ def test_texts_in_another_notation_are_warned_of_with_the_option(tmp_path):
 def test_an_ambiguous_date_names_both_formats(tmp_path):
     rows = [(f"{1 + i % 12}/{1 + i % 11}/1999", "1", "1", "abc"[i % 3]) for i in range(60)]
     path, recipe = write(tmp_path, rows), tmp_path / "stays.toml"
-    call = ["--k", "4", "--quasi", "born", "--sensitive", "ill", "--drop", "cost,weight"]
+    call = ["--k", "4", "--quasi", "born", "--sensitive", "ill", "--exclude", "cost,weight"]
     result = run("release", path, tmp_path / "out.csv", "--delimiter", ";", *call)
     assert "pass --date-format born=%d/%m/%Y or --date-format born=%m/%d/%Y" in result.stderr
     run("roles", path, "--delimiter", ";", "--recipe", recipe)

@@ -80,7 +80,7 @@ def test_what_was_released_is_verified(people, folder, name):
     assert alone.exit_code == 3, alone.output
     assert "holds    k is at least 10" in alone.stdout
     assert "holds    l of illness is at least 2" in alone.stdout
-    for what in ("audit: labels", "audit: row numbers", "measures and loss: as written"):
+    for what in ("audit: true_labels", "audit: row_numbers", "measures and loss: as written"):
         assert f"not checked  {what}\n" in alone.stdout
     assert "not checked  audit: k\n" not in alone.stdout
     assert alone.stdout.endswith("could not be checked; pass --raw to check more\n")
@@ -132,9 +132,9 @@ def test_what_the_release_alone_tells(people, safe, sql, said):
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("SELECT * REPLACE (dose + 100 AS dose) FROM t", "audit: kept values (200, 0 required)"),
-        ("SELECT *, 1 AS added FROM t", "audit: added columns (1, 0 required)"),
-        ("SELECT *, row_number() OVER () AS n FROM t", "audit: row numbers"),
+        ("SELECT * REPLACE (dose + 100 AS dose) FROM t", "audit: kept_values (200, 0 required)"),
+        ("SELECT *, 1 AS added FROM t", "audit: added_columns (1, 0 required)"),
+        ("SELECT *, row_number() OVER () AS n FROM t", "audit: row_numbers"),
         ("SELECT * REPLACE ('*' AS sex, '*' AS age) FROM t", "measures: as written"),
     ],
 )
@@ -226,8 +226,8 @@ def test_checks_that_fail_are_said_at_once(people):
         "200 rows are unique on the kept columns together, 100.0% of the release" in result.stderr
     )
     assert "name alone 99.0% of the rows are unique" in result.stderr
-    assert "checks that fail: identifying combinations" in result.stdout
-    assert "audit: identifying combinations" in refused("verify", out, "--raw", people)
+    assert "checks that fail: identifying_combinations" in result.stdout
+    assert "audit: identifying_combinations" in refused("verify", out, "--raw", people)
     allowed = run(*arguments, "--unique-share", 1, "--overwrite")
     assert allowed.exit_code == 0, allowed.output
     assert "unique on the kept columns" not in allowed.stderr

@@ -48,7 +48,7 @@ def test_more_together_than_alone(people):
     one_alone = "intersection: Attack: all releases together leave 1 of 200 persons"
     assert one_alone in again.stderr  # whom the first release alone leaves with one value
     assert "joined: Attack: counts show no row that came (since" in again.stdout
-    assert "companions: Bound: no file tells" in again.stdout
+    assert "cohort_l: Bound: no file tells" in again.stdout
 
 
 def test_a_newcomer_and_a_leaver_are_refused(con, people, tmp_path):
@@ -131,11 +131,11 @@ def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(peop
     found = {name: (check["found"], check["passed"]) for name, check in checks.items()}
     assert found["intersection"] == (0.115, True)
     assert (found["joined"], found["left"]) == ((0, True), (0, True))
-    assert found["companions"] == (None, None)
+    assert found["cohort_l"] == (None, None)
     verified = run("verify", june, "--raw", people, "--previous", may)
     assert verified.exit_code == 0, verified.output
     assert f"holds    audit: intersection ({ATTACK})" in verified.stdout
-    assert "noted    audit: companions" in verified.stdout
+    assert "noted    audit: cohort_l" in verified.stdout
     assert "--previous names none" in run("verify", june, "--raw", people).stdout
     other = refused("verify", june, "--raw", people, "--previous", june)
     assert "failed: the earlier releases are those that were named (others)" in other

@@ -18,7 +18,12 @@ PEOPLE = (
 )
 OF_RAW = (
     *("the raw table has the columns it had", "measures and loss: as written", "audit: rows"),
-    *("audit: labels", "audit: matching", "audit: identifying combinations", "audit: kept values"),
+    *(
+        "audit: true_labels",
+        "audit: matched_rows",
+        "audit: identifying_combinations",
+        "audit: kept_values",
+    ),
 )
 
 
@@ -52,8 +57,8 @@ def test_names_and_addresses_that_were_kept_fail_with_and_without_the_raw_table(
     kept = ("--quasi", "birth_year,city", "--keep", "name,email,illness", "--manifest")
     assert run("release", raw, out, *kept).exit_code == 0
     alone = refused("verify", out)
-    assert "audit: identifying combinations, as the manifest records it (1, 0 required)" in alone
-    assert "audit: identifying combinations (1, 0 required)" in refused("verify", out, "--raw", raw)
+    assert "audit: identifying_combinations, as the manifest records it (1, 0 required)" in alone
+    assert "audit: identifying_combinations (1, 0 required)" in refused("verify", out, "--raw", raw)
 
 
 def test_the_codes_of_a_good_release(folder):
@@ -65,7 +70,7 @@ def test_the_codes_of_a_good_release(folder):
     assert "not checked" not in whole.stdout
 
 
-@pytest.mark.parametrize("name", ["labels", "rows", "row numbers", "spelling", "k", "l"])
+@pytest.mark.parametrize("name", ["true_labels", "rows", "row_numbers", "label_spelling", "k", "l"])
 def test_a_check_that_is_recorded_as_failed_fails(folder, name):
     changed(folder / "safe.csv", lambda written: checked(written, name).update(passed=False))
     for call in calls(folder):
@@ -73,7 +78,7 @@ def test_a_check_that_is_recorded_as_failed_fails(folder, name):
         assert f"audit: {name}, as the manifest records it" in said or "checks: as written" in said
 
 
-@pytest.mark.parametrize("name", ["labels", "matching", "identifying columns"])
+@pytest.mark.parametrize("name", ["true_labels", "matched_rows", "identifying_columns"])
 def test_a_check_that_is_recorded_as_undecided_is_named_and_ends_with_3(folder, name):
     def change(written):
         checked(written, name).update(passed=None, found=None)
@@ -86,7 +91,7 @@ def test_a_check_that_is_recorded_as_undecided_is_named_and_ends_with_3(folder, 
     )
 
 
-@pytest.mark.parametrize("name", ["unique range ends", "pseudonyms"])
+@pytest.mark.parametrize("name", ["unique_range_ends", "pseudonyms"])
 def test_facts_for_a_reader_are_noted_and_decide_nothing(folder, name):
     safe = folder / "safe.csv"
     changed(safe, lambda written: checked(written, name).update(passed=None, found=2))
@@ -98,12 +103,12 @@ def test_facts_for_a_reader_are_noted_and_decide_nothing(folder, name):
 def test_a_record_that_contradicts_itself_fails(folder):
     safe = folder / "safe.csv"
     for name, figures in (
-        ("labels", {"found": 3}),
+        ("true_labels", {"found": 3}),
         ("k", {"found": 2, "required": 5}),
         ("k", {"required": 2}),
         ("l", {"required": 1}),
         ("rows", {"found": 199}),
-        ("identifying combinations", {"found": 0.5}),
+        ("identifying_combinations", {"found": 0.5}),
     ):
         before = manifest.beside(safe).read_text("utf-8")
         changed(safe, lambda written, n=name, f=figures: checked(written, n).update(f))
@@ -128,8 +133,8 @@ def test_a_folder_has_the_same_codes(folder):
     assert run("release", raw, f"{out}/", *roles, "--manifest").exit_code == 0
     assert run("verify", out, "--raw", raw).exit_code == 0
     assert run("verify", out).exit_code == 3
-    changed(out, lambda written: checked(written, "labels").update(passed=False))
-    assert "audit: labels, as the manifest records it" in refused("verify", out)
+    changed(out, lambda written: checked(written, "true_labels").update(passed=False))
+    assert "audit: true_labels, as the manifest records it" in refused("verify", out)
 
 
 def test_errors_of_use_keep_their_code(folder):

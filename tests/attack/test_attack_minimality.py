@@ -135,7 +135,7 @@ def test_a_class_that_was_not_cut_tells_which_half_has_one_value(con):
     """Seven people are cut into four and three unless a part has one value. In four worlds the three
     have a value alone, in one the four: of the three it is likely with 4/5, of the four with 3/5."""
     made(con, [(i, 0, int(i > 3)) for i in range(1, 8)])
-    given = "k := 3, l := 2, quasi := 'a', sensitive := 's', drop := 'b'"
+    given = "k := 3, l := 2, quasi := 'a', sensitive := 's', exclude := 'b'"
     con.execute(f"CREATE TABLE released AS FROM mondrian('raw', {given})")
     assert con.execute("SELECT DISTINCT a FROM released").fetchall() == [("[1, 7]",)]
     (row,) = attack(con, f"method := 'mondrian', {given}")
@@ -299,9 +299,9 @@ def test_every_option_of_a_release(con, monkeypatch):
     for method, given, options in [
         ("mondrian", "l := 2, keep := ['who', 'g']", ""),
         ("anonymize", "t := 0.5, entity := 'who', keep := 'g'", ""),
-        ("anonymize", "l := 2, format := 'typed', drop := ['who', 'g']", ""),
-        ("anonymize", "max_share := 0.8, format := 'mean', drop := ['who', 'g']", ""),
-        ("rayden", "l := 2, l_kind := 'entropy', seed := 7, drop := ['who', 'g']", ""),
+        ("anonymize", "l := 2, format := 'typed', exclude := ['who', 'g']", ""),
+        ("anonymize", "max_share := 0.8, format := 'mean', exclude := ['who', 'g']", ""),
+        ("rayden", "l := 2, l_kind := 'entropy', seed := 7, exclude := ['who', 'g']", ""),
         ("mondrian", "l := 2, hierarchy := 'tree', key := 'env:ANON_KEY', keep := ['*']", ""),
         ("full_domain", "l := 2, hierarchy := 'tree', keep := ['*']", ""),
         ("mondrian", "beta := 3, bin_width := MAP {'a': 5}, identifiers := ['who', 'g']", ""),
@@ -394,7 +394,7 @@ def test_a_star_means_the_columns_that_it_means_in_the_release(con):
     attack = "FROM attack_minimality('raw', 'released', method := 'rayden', runs := 40"
     found = con.execute(f"{attack}, quasi := '*', {call})").fetchall()
     assert found == con.execute(f"{attack}, quasi := ['age', 'city'], {call})").fetchall()
-    call = "k := 5, l := 2, quasi := ['age', 'city'], drop := 'id'"
+    call = "k := 5, l := 2, quasi := ['age', 'city'], exclude := 'id'"
     con.execute(f"CREATE OR REPLACE TABLE released AS FROM rayden('raw', sensitive := '*', {call})")
     found = con.execute(f"{attack}, sensitive := '*', {call})").fetchall()
     assert [row[0] for row in found] == ["ill", "other"]

@@ -78,7 +78,7 @@ def test_against_the_plain_count(con):
         assert by_name["left"][:2] == [wanted["left"] / len(before), not wanted["left"]]
         share = wanted["both"] / (len(before) + len(after))
         said = f"since before: at least {wanted['came']:,} came and {wanted['went']:,} went"
-        assert by_name["joined and left"] == [share, None if share else True, said]
+        assert by_name["joined_and_left"] == [share, None if share else True, said]
 
     tried()
 
@@ -121,8 +121,8 @@ def test_a_newcomer_and_a_leaver_are_named_by_subtraction_and_found(con, seed):
     assert found["joined"][:2] == [0, True]
     for name in ("joined", "left", "intersection"):
         assert found[name][3].startswith("Attack: ")
-    assert found["companions"][:2] == [None, None]
-    assert found["companions"][3].startswith("Bound: ")
+    assert found["cohort_l"][:2] == [None, None]
+    assert found["cohort_l"][3].startswith("Bound: ")
 
 
 def test_newcomers_who_have_waited_are_not_exposed(con):
@@ -145,7 +145,7 @@ def test_newcomers_who_have_waited_are_not_exposed(con):
     assert found["joined"][3] == "Attack: counts show enough values of the 3 rows that came."
     found = earlier(con, "other", "of_other", "of_people", 3, ROLES)
     assert (found["joined"][1], found["left"][1]) == (True, True)
-    assert found["joined and left"][:2] == [2 / 400, None]
+    assert found["joined_and_left"][:2] == [2 / 400, None]
 
 
 def test_a_kept_column_tells_newcomers_from_leavers(con):
@@ -162,7 +162,7 @@ def test_a_kept_column_tells_newcomers_from_leavers(con):
             f"CREATE TABLE of_{name} AS FROM anonymize('{name}', k := 5, l := 2, {ROLES}, keep := 'ward')"
         )
     both = earlier(con, "other", "of_other", "of_people", 2, f"{ROLES}, keep := 'ward'")
-    assert both["joined and left"][:2] == [2 / 180, None]
+    assert both["joined_and_left"][:2] == [2 / 180, None]
     con.execute("CREATE TABLE none AS SELECT * EXCLUDE (ward) FROM of_other")
     both = earlier(con, "other", "none", "of_people", 2, f"{ROLES}, keep := 'ward'")
-    assert both["joined and left"][:2] == [0, True]
+    assert both["joined_and_left"][:2] == [0, True]

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.quick
     [
         (
             "anon:secret",
-            "the tag anon:secret is not one of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:drop",
+            "the tag anon:secret is not one of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:exclude",
         ),
         (
             "anon:",
-            "the tag anon: is not one of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:drop",
+            "the tag anon: is not one of anon:identifier, anon:quasi, anon:sensitive, anon:keep, anon:exclude",
         ),
         ("anon:quasi anon:keep", "the tags anon:keep and anon:quasi exclude each other"),
     ],

@@ -184,10 +184,11 @@ def next_row(found, *_):
 
 # What goes wrong in a rule goes wrong in the check of the release too.
 AUDITED = {
-    BY_AUDIT: Fault(STEPS[BY_AUDIT].plant, found={"identifiers", "row numbers"}),
+    BY_AUDIT: Fault(STEPS[BY_AUDIT].plant, found={"identifiers", "row_numbers"}),
     **IN_RULES,
     "quasi-identifiers of the next row handed over": Fault(
-        after(release._Rows, "source", next_row), found={"labels", "raw rows", "matching"}
+        after(release._Rows, "source", next_row),
+        found={"true_labels", "covered_rows", "matched_rows"},
     ),
 }
 

@@ -137,13 +137,13 @@ def failed(con, **settings):
 
 def test_raw_keys_that_are_left_are_found(made, monkeypatch):
     monkeypatch.setattr(release, "new_keys", lambda count: np.arange(count) + 1)
-    with pytest.raises(AnonError, match=r"no fault .* raw keys in person.person_id, raw keys in"):
+    with pytest.raises(AnonError, match=r"no fault .* raw_keys of person.person_id, raw_keys of"):
         released(made, k=5, l=2)
 
 
 def test_surplus_rows_that_keep_their_values_are_found(made, monkeypatch):
     monkeypatch.setattr(release, "_without", lambda values, gone: values)
-    with pytest.raises(AnonError, match=r"no fault .* got values of unlinked visit"):
+    with pytest.raises(AnonError, match=r"no fault .* got unlinked_values of visit"):
         released(made, k=5, l=2, surplus="unlink")
 
 
@@ -154,7 +154,7 @@ def test_unlinked_rows_of_one_person_are_found(made, monkeypatch):
         "DATE '2031-01-01', 'Z', 1 FROM range(60) AS r(i)"
     )
     released(made, k=5, surplus="unlink")
-    assert "persons of unlinked visit" not in failed(made)
+    assert "unlinked_people of visit" not in failed(made)
     monkeypatch.setattr(
         release,
         "unlinked_classes",
@@ -162,7 +162,7 @@ def test_unlinked_rows_of_one_person_are_found(made, monkeypatch):
             surplus & (rows.person == np.bincount(rows.person).argmax()), 0, -1
         ),
     )
-    with pytest.raises(AnonError, match=r"no fault .* got persons of unlinked visit"):
+    with pytest.raises(AnonError, match=r"no fault .* got unlinked_people of visit"):
         released(made, k=5, surplus="unlink")
 
 
@@ -187,7 +187,7 @@ def test_a_reference_row_of_one_person_is_found(made):
     named = ", ".join(f"{name} := ${name}" for name in call)
     audit = (
         f"SELECT passed FROM linked_audit('patient', 'safe.patient', k := 5, {named}) "
-        "WHERE property = 'reference rows of clinic'"
+        "WHERE property = 'reference_rows of clinic'"
     )
     anon_sql.release_linked(made, "patient", into="safe", k=5, **call)
     assert made.execute(audit, call).fetchall() == [(True,)]
@@ -196,6 +196,6 @@ def test_a_reference_row_of_one_person_is_found(made):
         "UPDATE visit SET ward = 'rare' WHERE visit_id = (SELECT min(visit_id) FROM visit)"
     )
     assert made.execute(audit, call).fetchall() == [(False,)]
-    with pytest.raises(AnonError, match=r"no fault before .* reference rows of clinic"):
+    with pytest.raises(AnonError, match=r"no fault before .* reference_rows of clinic"):
         anon_sql.release_linked(made, "patient", into="safe", k=5, overwrite=True, **call)
     made.execute("DROP VIEW stay; DROP VIEW patient")

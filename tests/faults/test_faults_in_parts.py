@@ -205,10 +205,11 @@ def test_what_is_found_while_a_table_is_written_leaves_none(made, monkeypatch, n
 AUDITED = {
     "two labels exchanged": Fault(
         after(table, "release", labels_exchanged),
-        found=frozenset({"labels", "raw rows", "matching"}),
+        found=frozenset({"true_labels", "covered_rows", "matched_rows"}),
     ),
     "kept values shifted by a row": Fault(
-        after(table, "release", shifted), found=frozenset({"labels", "raw rows", "matching"})
+        after(table, "release", shifted),
+        found=frozenset({"true_labels", "covered_rows", "matched_rows"}),
     ),
 }
 

@@ -54,7 +54,7 @@ def next_row(found, *_):
 
 # What goes wrong in a rule goes wrong in the check of the release too; what goes wrong behind the
 # check, no check of the release sees. Both are found by an audit, which counts by itself.
-MATCHED = {"labels", "raw rows", "matching"}
+MATCHED = {"true_labels", "covered_rows", "matched_rows"}
 AUDITED = {
     **IN_RULES,
     "quasi-identifiers of the next row handed over": Fault(
@@ -62,7 +62,7 @@ AUDITED = {
     ),
     "two labels exchanged": Fault(after(release, "release", labels_exchanged), found=MATCHED),
     "labels of another column": Fault(
-        after(release, "release", named_otherwise), found={*MATCHED, "spelling"}
+        after(release, "release", named_otherwise), found={*MATCHED, "label_spelling"}
     ),
     "kept values shifted by a row": Fault(after(release, "release", shifted), found=MATCHED),
     "a row in another class": Fault(after(release, "release", moved), found=MATCHED),
@@ -71,15 +71,15 @@ AUDITED = {
     ),
     "a row lost": Fault(
         after(release, "release", taking(lambda n: np.arange(1, n))),
-        found={"rows", "k", "suppressed rows"},
+        found={"rows", "k", "suppressed_rows"},
     ),
     "a row twice": Fault(
         after(release, "release", taking(lambda n: np.append(np.arange(n), 0))),
-        found={"rows", "kept values", "matching"},
+        found={"rows", "kept_values", "matched_rows"},
     ),
     "a row twice and another lost": Fault(
         after(release, "release", taking(lambda n: np.maximum(np.arange(n), 1))),
-        found={"kept values", "raw rows", "matching"},
+        found={"kept_values", "covered_rows", "matched_rows"},
     ),
 }
 

@@ -30,7 +30,7 @@ def test_a_row_for_every_function(con):
                 "tbl",
                 *(
                     f"{role} := NULL"
-                    for role in ("quasi", "sensitive", "identifiers", "keep", "drop")
+                    for role in ("quasi", "sensitive", "identifiers", "keep", "exclude")
                 ),
             ],
             "The role of every column of a table, and where it is declared.",

@@ -41,7 +41,7 @@ def test_a_release_is_written_and_verified(stored, tmp_path):
         assert checked.exit_code == code, checked.output
         assert "fails" not in checked.output
         assert "holds    audit: k" in checked.output
-        assert ("not checked  audit: labels of visit" in checked.output) == (code == 3)
+        assert ("not checked  audit: true_labels of visit" in checked.output) == (code == 3)
 
 
 def test_a_changed_file_does_not_verify(stored, tmp_path):

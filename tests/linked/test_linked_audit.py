@@ -40,7 +40,7 @@ FAULTS = {
         "UPDATE safe.person SET person_id = 17 WHERE person_id NOT IN "
         "(SELECT person_id FROM safe.visit) AND person_id = (SELECT min(person_id) FROM "
         "safe.person WHERE person_id NOT IN (SELECT person_id FROM safe.visit))",
-        "raw keys in person.person_id",
+        "raw_keys of person.person_id",
     ),
     "one value in a slot": ("UPDATE safe.diagnosis SET code = 'A11'", "l of diagnosis.code"),
     "column of another name": (
@@ -59,32 +59,32 @@ TWO_CODES = """
 UNTRUE = {
     "a column of names": (
         "ALTER TABLE safe.person ADD COLUMN name VARCHAR DEFAULT 'Ada'",
-        "added columns of person",
+        "added_columns of person",
     ),
     "raw numbers under another name": (
         "ALTER TABLE safe.visit ADD COLUMN source BIGINT; UPDATE safe.visit SET source = rowid",
-        "added columns of visit",
+        "added_columns of visit",
     ),
     "an invented code": (
         f"UPDATE safe.diagnosis SET code = 'Z99' WHERE visit_id = ({ANY_VISIT})",
-        "labels of diagnosis",
+        "true_labels of diagnosis",
     ),
     "two codes exchanged": (
         TWO_CODES
         + "UPDATE safe.diagnosis AS d SET code = (SELECT o.code FROM two AS o WHERE o.at <> t.at) "
         "FROM two AS t WHERE t.visit_id = d.visit_id AND t.code = d.code",
-        "labels of visit",
+        "true_labels of visit",
     ),
     "all codes rotated": (
         "CREATE TEMP TABLE turned AS SELECT visit_id, code, lead(code, 1, 'A10') OVER "
         "(ORDER BY visit_id, code) AS other FROM safe.diagnosis;"
         "DELETE FROM safe.diagnosis; INSERT INTO safe.diagnosis SELECT visit_id, other FROM turned",
-        "labels of visit",
+        "true_labels of visit",
     ),
     "diagnoses moved to another visit": (
         "UPDATE safe.diagnosis SET visit_id = (SELECT max(visit_id) FROM safe.visit) "
         f"WHERE visit_id = ({ANY_VISIT})",
-        "labels of visit",
+        "true_labels of visit",
     ),
     "numbers of visits": (
         "UPDATE safe.person SET visit_rows = '[900, 1000]' WHERE person_id IN "
@@ -100,7 +100,7 @@ UNTRUE = {
         "(ORDER BY born, sex, postcode) AS other FROM safe.person;"
         "UPDATE safe.visit AS v SET person_id = other FROM moved AS m "
         "WHERE m.person_id = v.person_id AND other <> 0",
-        "labels of visit",
+        "true_labels of visit",
     ),
 }
 
@@ -119,7 +119,7 @@ def failed(con, truth="false"):
 
 def test_a_release_passes(made):
     found = made.execute(CALL.format("true")).fetchall()
-    assert {row[0] for row in found} >= {"k", "persons", "labels of visit", "l of diagnosis.code"}
+    assert {row[0] for row in found} >= {"k", "persons", "true_labels of visit", "l of diagnosis.code"}
     assert all(passed for *_, passed, _ in found)
 
 
@@ -158,12 +158,12 @@ def test_a_class_replaced_by_a_copy_of_another_is_found(made):
         "WHERE list_contains(?, person_id)",
         [kept[: len(gone)]],
     )
-    assert failed(made, "true") & {"raw rows of person", "matching of person"}
+    assert failed(made, "true") & {"covered_rows of person", "matched_rows of person"}
 
 
 def test_labels_that_are_not_true_are_found(made):
     made.execute("UPDATE safe.visit SET visited = '[2031-01-01, 2031-01-02]'")
-    assert "labels of visit" in failed(made, "true")
+    assert "true_labels of visit" in failed(made, "true")
 
 
 def test_a_value_in_an_unlinked_row_is_found(made):
@@ -172,12 +172,12 @@ def test_a_value_in_an_unlinked_row_is_found(made):
     assert loose >= 5
     assert not failed(made) - {"l of diagnosis.code", "l of diagnosis.code, all slots"}
     made.execute("UPDATE safe.visit SET days = 3 WHERE person_id IS NULL")
-    assert "values of unlinked visit" in failed(made)
+    assert "unlinked_values of visit" in failed(made)
     made.execute(
         "DELETE FROM safe.visit WHERE person_id IS NULL AND visit_id <> "
         "(SELECT min(visit_id) FROM safe.visit WHERE person_id IS NULL)"
     )
-    assert "unlinked labels of visit" in failed(made)
+    assert "unlinked_labels of visit" in failed(made)
 
 
 def test_a_reference_row_of_few_persons_is_found(con):
@@ -202,8 +202,8 @@ def test_a_reference_row_of_few_persons_is_found(con):
         "identifiers := 'person.id', keep := ['person.ward_id', 'ward.*'])",
         {"links": links},
     ).fetchall()
-    assert {name: passed for name, _, _, passed, _ in found}["reference rows of ward"] is False
-    with pytest.raises(anon_sql.AnonError, match=r"no fault before .* reference rows of ward"):
+    assert {name: passed for name, _, _, passed, _ in found}["reference_rows of ward"] is False
+    with pytest.raises(anon_sql.AnonError, match=r"no fault before .* reference_rows of ward"):
         anon_sql.release_linked(con, "person", into="safe2", links=links, **roles)
     for table in ("person", "ward"):
         con.execute(f"DROP TABLE {table}")

@@ -63,7 +63,7 @@ identifier = ["person.person_id"]
 quasi = ["person.born", "person.city", "visit.person_id", "visit.ward"]
 sensitive = ["visit.illness"]
 keep = [{kept}]
-drop = [{dropped}]
+exclude = [{dropped}]
 [accepted]
 gcp = "Few people."
 suppression = "Few people."
@@ -92,7 +92,7 @@ def shown(folder, kept, l=2, **made):  # noqa: E741
             identifiers=["person.person_id"],
             quasi=["person.born", "person.city", "visit.person_id", "visit.ward"],
             sensitive=["visit.illness"], keep=list(kept),
-            drop=[name for name in COLUMNS if name not in kept],
+            exclude=[name for name in COLUMNS if name not in kept],
         )  # fmt: skip
     return [
         pq.read_table(folder / "shown" / f"{name}.parquet").to_pylist()
@@ -189,7 +189,7 @@ def test_a_reference_table_of_single_people_is_refused_before_anything_is_writte
     )
     said = refused(*given, *roles)
     assert said == (
-        "release: linked_audit must find no fault before anything is written, got reference rows of "
+        "release: linked_audit must find no fault before anything is written, got reference_rows of "
         "firm; the least is used by 1 persons; leave this table out, or combine rows that few people "
         "use"
     )
@@ -204,7 +204,7 @@ def test_a_refused_release_leaves_a_schema_as_it_was(con):
         "CREATE TABLE person (person_id INT PRIMARY KEY, born INT, firm_id INT REFERENCES firm)"
     )
     con.execute("INSERT INTO person SELECT i, 1950 + i % 10, i FROM range(60) AS r(i)")
-    with pytest.raises(AnonError, match="reference rows of firm"):
+    with pytest.raises(AnonError, match="reference_rows of firm"):
         anon_sql.release_linked(
             con, "person", into="safe", k=5, quasi=["person.born"], identifiers=["person.person_id"],
             keep=["person.firm_id", "firm.firm_id", "firm.street"],

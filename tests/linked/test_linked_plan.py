@@ -96,7 +96,7 @@ def test_a_plan_is_made_by_links_roles_weights_and_a_hierarchy(made):
         "quasi": ["patient.born", "patient.sex", "stay.person_id", "stay.ward"],
         "hierarchy": "ages",
         "weights": {"patient.born": 3.0, "stay.ward": 1.0},
-        "drop": ["patient.postcode"],
+        "exclude": ["patient.postcode"],
     }
     planned(made, "patient", **settings)
     taken(made, ("patient", "stay"))
@@ -106,7 +106,7 @@ def test_a_plan_is_made_by_links_roles_weights_and_a_hierarchy(made):
         made.execute(f"SELECT {columns.format(s)}").fetchall() for s in ("safe", "other")
     )
     assert safe == other
-    roles = {name: settings[name] for name in ("links", "identifiers", "quasi", "drop")}
+    roles = {name: settings[name] for name in ("links", "identifiers", "quasi", "exclude")}
     named = ", ".join(f"{name} := ${name}" for name in roles)
     for call in (
         "linked_risk('safe.patient', raw := 'patient', k := 4",

@@ -126,11 +126,11 @@ def test_a_release_is_verified_and_reported_by_its_recipe(folder):
     assert checked.exit_code == 0, checked.output
     assert "holds    the recipe is the one that was used" in checked.output
     assert "without --raw" not in checked.output
-    assert "holds    audit: labels of visit" in checked.output
+    assert "holds    audit: true_labels of visit" in checked.output
     raw = ("verify", f"{folder}/out/", "--raw", folder / "hospital.duckdb")
     assert "a release made with a hierarchy needs it again, got none" in refused(*raw)
     checked = run(*raw, "--hierarchy", folder / "trees")
-    assert "holds    audit: labels of visit" in checked.output
+    assert "holds    audit: true_labels of visit" in checked.output
     other = changed(folder, ("seed = 7", "seed = 8"))
     said = refused("verify", f"{folder}/out/", "--recipe", other)
     assert "the recipe is the one that was used (another SHA-256)" in said
@@ -166,7 +166,7 @@ def test_a_report_compares_labels_of_a_hierarchy_with_the_raw_values(folder):
     given = (raw, "--hierarchy", folder / "trees")
     for source in ((recipe,), given):
         checks = reported(folder, *source)
-        assert checks["audit: labels of visit"] is True
+        assert checks["audit: true_labels of visit"] is True
         assert all(checks.values())
     said = refused("report", raw, f"{folder}/out/", "-o", folder / "other.html")
     assert (
@@ -184,8 +184,8 @@ def test_a_report_compares_labels_of_a_hierarchy_with_the_raw_values(folder):
         con.execute("UPDATE visit SET ward = ? WHERE ward = ?", [*wards[0], *wards[1]])
     checks = reported(folder, *given)
     wrong = {what for what, passed in checks.items() if passed is False}
-    assert wrong >= {"audit: labels of visit", "audit: labels of diagnosis"}, wrong
-    assert "audit: labels of person" not in wrong
+    assert wrong >= {"audit: true_labels of visit", "audit: true_labels of diagnosis"}, wrong
+    assert "audit: true_labels of person" not in wrong
 
 
 def test_amber_and_red_write_nothing(folder):
@@ -212,7 +212,7 @@ def test_a_refused_release_leaves_the_one_that_is_there(folder):
 
 def test_a_column_can_be_dropped(folder):
     recipe = changed(
-        folder, ('"visit.days", ', ""), ("confirmed", 'drop = ["visit.days"]\nconfirmed')
+        folder, ('"visit.days", ', ""), ("confirmed", 'exclude = ["visit.days"]\nconfirmed')
     )
     made = run("release", recipe, f"{folder}/out/")
     assert made.exit_code == 0, made.output
@@ -226,7 +226,7 @@ def test_a_link_that_is_dropped_is_not_released(folder):
     recipe = changed(
         folder,
         (', "diagnosis.visit_id"', ""),
-        ("confirmed", 'drop = ["diagnosis.visit_id"]\nconfirmed'),
+        ("confirmed", 'exclude = ["diagnosis.visit_id"]\nconfirmed'),
     )
     said = refused("release", recipe, f"{folder}/out/")
     assert said.startswith(

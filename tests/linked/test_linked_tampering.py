@@ -163,11 +163,11 @@ def test_what_was_asked_for_cannot_be_edited_alone(folder, change, says):
 def test_a_check_that_the_manifest_records_as_failed_fails(folder):
     def change(written):
         for check in written["checks"]:
-            if check["property"] == "labels of visit":
+            if check["property"] == "true_labels of visit":
                 check.update(passed=False, found=3)
 
     edited(folder, change)
-    assert "audit: labels of visit, as the manifest records it (3, none allowed)" in verify(folder)
+    assert "audit: true_labels of visit, as the manifest records it (3, none allowed)" in verify(folder)
     assert "checks: as written (labels of visit)" in verify(folder, raw=True)
 
 
@@ -197,7 +197,7 @@ def test_a_raw_table_never_names_a_file_outside_the_folder(tmp_path, name):
             "links": [f'"{name}".person_id -> patient.person_id'],
             "identifiers": ["patient.person_id", f'"{name}".visit_id'],
             "quasi": ["patient.born", f'"{name}".person_id', f'"{name}".ward'],
-            "drop": [f'"{name}".visited', f'"{name}".days'],
+            "exclude": [f'"{name}".visited', f'"{name}".days'],
             "l": 1,
         }
         con.execute("CREATE VIEW patient AS SELECT person_id, born FROM person")

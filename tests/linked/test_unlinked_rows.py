@@ -111,7 +111,7 @@ def test_unlinked_rows_are_of_k_persons_with_equal_shares_at_most(tail):
     assert min(least) >= K
     ((found,),) = tail.execute(
         "SELECT found FROM linked_audit('person', 'safe.person', k := 5) "
-        "WHERE property = 'persons of unlinked visit'"
+        "WHERE property = 'unlinked_people of visit'"
     ).fetchall()
     assert found == min(least)
 
@@ -138,8 +138,8 @@ def test_too_few_persons_behind_equal_labels_are_found(tail, visits, found):
             "WHERE contains(property, 'unlinked')"
         ).fetchall()
     }
-    assert said["unlinked labels of visit"] == (6, True)
-    assert said["persons of unlinked visit"] == (found, found >= 5)
+    assert said["unlinked_labels of visit"] == (6, True)
+    assert said["unlinked_people of visit"] == (found, found >= 5)
 
 
 @pytest.mark.slow

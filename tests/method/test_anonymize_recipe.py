@@ -29,7 +29,7 @@ weights = {{ age = 2.0 }}
 identifier = ["id"]
 quasi = ["age", "city"]
 sensitive = ["illness"]
-drop = ['re"marks']
+exclude = ['re"marks']
 [hierarchies]
 city = "trees/city.csv"
 [statement]
@@ -39,7 +39,7 @@ choice = "We agreed."
 """
 CALL = (
     "anonymize('people', k := 7, l := 2, seed := 3, effort := 'fast', weights := MAP {'age': 2.0}, "
-    "identifiers := 'id', quasi := ['age', 'city'], sensitive := 'illness', drop := ['re\"marks'], "
+    "identifiers := 'id', quasi := ['age', 'city'], sensitive := 'illness', exclude := ['re\"marks'], "
     "hierarchy := 'tree')"
 )
 
@@ -208,7 +208,7 @@ def test_a_recipe_that_is_written_is_read(tmp_path):
     recipes.write(
         path,
         {"file": "a b.csv", "schema_sha256": "0", "null": ["?", ""], "header": True},
-        {"quasi": names[:2], "drop": names[2:]},
+        {"quasi": names[:2], "exclude": names[2:]},
         release={"method": "mondrian", "k": 5},
         statement={"purpose": "x", "recipient": "", "assumptions": ["y"], "audience": "public"},
         made={"anon_sql": "1", "duckdb": "2"},
@@ -217,7 +217,7 @@ def test_a_recipe_that_is_written_is_read(tmp_path):
     assert (found.method, found.parameters) == ("mondrian", {"k": 5})
     assert found.roles == {
         "quasi": names[:2],
-        "drop": names[2:],
+        "exclude": names[2:],
         "identifiers": [],
         "sensitive": [],
         "keep": [],

@@ -83,7 +83,16 @@ def test_no_plan_and_no_error_shows_it(table):
 def test_a_command_line_and_a_recipe_name_a_variable(table, tmp_path):
     raw, safe = tmp_path / "raw.parquet", tmp_path / "safe.parquet"
     table.execute(f"COPY t TO '{raw}'")
-    roles = ["--quasi", ",".join(QUASI), "--sensitive", "ill", "--keep", "income", "--drop", "rid"]
+    roles = [
+        "--quasi",
+        ",".join(QUASI),
+        "--sensitive",
+        "ill",
+        "--keep",
+        "income",
+        "--exclude",
+        "rid",
+    ]
     call = ["release", raw, safe, "--k", "4", "--method", "rayden", "--unique-share", "1", *roles]
     assert "others see a command line" in refused(*call, "--key", KEY)
     assert not safe.exists()
@@ -128,7 +137,7 @@ def test_the_statistics_are_those_of_the_release_with_the_key(con):
 
 def test_synthetic_rows_depend_on_the_key(table):
     def synthetic(key):
-        call = f"k := 4, quasi := {QUASI!r}, sensitive := 'ill', drop := ['income', 'rid']"
+        call = f"k := 4, quasi := {QUASI!r}, sensitive := 'ill', exclude := ['income', 'rid']"
         given = f"'t', {call}, generator := 'bootstrap', target_ratio := 1, key := {key}"
         (count,) = table.execute(f"SELECT synthetic_rows FROM sdka_stats({given})").fetchone()
         rows = table.execute(f"FROM sdka({given})").fetchall()

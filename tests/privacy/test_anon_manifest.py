@@ -110,7 +110,7 @@ def test_roles_come_from_comments_and_from_the_call(release):
         "sensitive": ["illness"],
         "identifiers": ["person_id"],
         "keep": ["score"],
-        "drop": [],
+        "exclude": [],
         "without_role": [],
     }
     assert manifest(release)["roles"] == declared

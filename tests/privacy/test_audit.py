@@ -13,17 +13,17 @@ PROPERTIES = [
         "people",
         "l",
         "t",
-        "suppressed rows",
-        "kept values",
-        "labels",
-        "raw rows",
-        "matching",
+        "suppressed_rows",
+        "kept_values",
+        "true_labels",
+        "covered_rows",
+        "matched_rows",
     ),
-    *("spelling", "wider labels", "unique range ends", "added columns", "identifiers"),
-    *("identifying columns", "row numbers", "identifying combinations", "pseudonyms"),
+    *("label_spelling", "wider_labels", "unique_range_ends", "added_columns", "identifiers"),
+    *("identifying_columns", "row_numbers", "identifying_combinations", "pseudonyms"),
 ]
 
-OF_KEPT = ("rare combinations", "determined columns", "revealing columns")  # if there are any
+OF_KEPT = ("rare_combinations", "determined_columns", "revealing_columns")  # if there are any
 
 
 def audit(con, released="r", raw="people", k=5, **more):
@@ -47,7 +47,7 @@ def failed(con, *given, **more):
 
 def untold(found):
     """What cannot be decided; wider labels are counted and never decided."""
-    return {name for name, row in found.items() if row[2] is None} - {"wider labels"}
+    return {name for name, row in found.items() if row[2] is None} - {"wider_labels"}
 
 
 METHODS = [
@@ -75,7 +75,7 @@ def test_a_clean_release_passes(many_people, method):
     found = audit(people, l=1, t=1, **dropping(method))
     assert not [name for name, row in found.items() if row[2] is False]
     left_out = people.execute("SELECT count(*) < 400 FROM r").fetchall()[0][0]
-    assert untold(found) == {"unique range ends"} | ({"rows"} if left_out else set())
+    assert untold(found) == {"unique_range_ends"} | ({"rows"} if left_out else set())
     measured = people.execute(
         "SELECT k_anonymity('people', 'r'), l_diversity('people', 'r'), t_closeness('people', 'r')"
     ).fetchall()[0]
@@ -110,8 +110,8 @@ def test_a_clean_release_with_hierarchies(con, method, more):
     given = {"quasi": ["age", "city", "size"], "sensitive": ["rent"], "hierarchy": "'tree'"}
     found = audit(con, "r", "homes", 7, **given, **dropping(more))
     assert not [name for name, row in found.items() if row[2] is False]
-    assert untold(found) <= {"rows", "l", "t", "identifiers", "unique range ends"}
-    assert found["labels"][2] is found["matching"][2] is True
+    assert untold(found) <= {"rows", "l", "t", "identifiers", "unique_range_ends"}
+    assert found["true_labels"][2] is found["matched_rows"][2] is True
 
 
 @pytest.mark.parametrize("lost", [6, 8])
@@ -121,14 +121,14 @@ def test_rows_left_out(con, lost):
     con.execute("CREATE TABLE t AS SELECT i % 4 AS a, i // 2 AS s FROM range(40) AS made(i)")
     con.execute(f"CREATE TABLE r AS SELECT a::VARCHAR AS a, s FROM t WHERE s >= {lost // 2}")
     given = {"quasi": ["a"], "keep": ["s"]}
-    few = {"k": lost, "suppressed rows": lost} if lost < 7 else {}
+    few = {"k": lost, "suppressed_rows": lost} if lost < 7 else {}
     assert failed(con, "r", "t", 7, **given) == {"rows": 40 - lost, **few}
     least = min(lost, 8)
     assert con.execute("SELECT k_anonymity('t', 'r', quasi := ['a'])").fetchall() == [(least,)]
     found = audit(con, "r", "t", 7, **given, suppressed="'drop'")
     assert found["rows"] == (40, 40 - lost, None, f"{lost} left out")
     assert found["k"][:3] == (7, 8, True)
-    assert found["suppressed rows"][:3] == (7, 0, True)
+    assert found["suppressed_rows"][:3] == (7, 0, True)
 
 
 def test_rows_added_where_some_may_be_left_out(wide):
@@ -139,8 +139,8 @@ def test_rows_added_where_some_may_be_left_out(wide):
 def test_fewer_than_k_starred_rows_beside_those_left_out(wide):
     wide.execute("UPDATE r SET age = '*', city = '*', sex = '*', born = '*' WHERE rowid < 3")
     wide.execute("DELETE FROM r WHERE rowid BETWEEN 3 AND 8")
-    assert failed(wide, suppressed="'drop'")["suppressed rows"] == 3
-    assert audit(wide)["suppressed rows"][:3] == (5, 9, True)
+    assert failed(wide, suppressed="'drop'")["suppressed_rows"] == 3
+    assert audit(wide)["suppressed_rows"][:3] == (5, 9, True)
 
 
 @pytest.mark.oldest
@@ -172,9 +172,9 @@ def test_ends_that_one_row_holds(con):
     con.execute("CREATE TABLE t AS FROM (VALUES (1, 1), (1, 2), (2, 3), (9, 4)) AS made(a, s)")
     con.execute("CREATE TABLE r AS SELECT '[1, 9]' AS a, s FROM t")
     found = audit(con, "r", "t", 4, quasi=["a"], keep=["s"])
-    assert found["unique range ends"] == (0, 1, None, "a: [1, 9]")
+    assert found["unique_range_ends"] == (0, 1, None, "a: [1, 9]")
     con.execute("UPDATE t SET a = 9 WHERE a = 2")
-    assert audit(con, "r", "t", 4, quasi=["a"], keep=["s"])["unique range ends"] == (
+    assert audit(con, "r", "t", 4, quasi=["a"], keep=["s"])["unique_range_ends"] == (
         0,
         0,
         True,
@@ -197,7 +197,15 @@ def test_a_perturbative_release(wide):
     assert failed(wide)["rows"] == 406
     found = audit(wide, synthetic=6, l=2, t=1)
     assert found["rows"][:3] == (406, 406, True)
-    assert untold(found) >= {"k", "l", "t", "kept values", "labels", "raw rows", "matching"}
+    assert untold(found) >= {
+        "k",
+        "l",
+        "t",
+        "kept_values",
+        "true_labels",
+        "covered_rows",
+        "matched_rows",
+    }
     assert audit(wide, k=400, synthetic=6)["k"][2] is False
 
 
@@ -215,7 +223,7 @@ def test_names_that_the_macros_could_meet(con):
     con.execute(f"CREATE TABLE released AS FROM mondrian('raw', k := 4, {given})")
     found = audit(con, "released", "raw", 4, quasi=names[:8], sensitive=["sensitive", *names[8:]])
     assert not [name for name, row in found.items() if row[2] is False]
-    assert found["matching"][:3] == (0, 0, True)
+    assert found["matched_rows"][:3] == (0, 0, True)
 
 
 @pytest.mark.makes_functions
@@ -247,7 +255,7 @@ def test_types(con, made, format):
     )
     found = audit(con, "r", "t", 4, quasi=quasi, keep=["s"])
     assert not [name for name, row in found.items() if row[2] is False]
-    assert found["matching"][:3] == (0, 0, True)
+    assert found["matched_rows"][:3] == (0, 0, True)
 
 
 @pytest.mark.oldest
@@ -372,7 +380,7 @@ def test_a_false_label_at_the_end_of_a_type_fails(con, kind):
     most = MOST[kind]
     filled(con, kind, [most, most, 0, 0])
     con.execute(f"CREATE TABLE r AS SELECT if(n = 0, '{most - 1}', n::VARCHAR) AS n, s FROM t")
-    assert ("labels",) in failures(con)
+    assert ("true_labels",) in failures(con)
 
 
 @pytest.mark.parametrize("kind", HALVES)
@@ -386,7 +394,7 @@ def test_values_whose_halves_are_alike_are_told_apart(con, kind):
     assert failures(con) == []
     con.execute("CREATE OR REPLACE TABLE r AS SELECT '*' AS s, * EXCLUDE s FROM t")
     call = "audit('t', 'r', k := 2, quasi := 's', keep := 'n')"
-    find = f"SELECT found FROM {call} WHERE property = 'kept values'"
+    find = f"SELECT found FROM {call} WHERE property = 'kept_values'"
     assert con.execute(find).fetchone() == (0,)
     con.execute(f"UPDATE r SET n = '{other}'")
     assert con.execute(find).fetchone() == (3,)

@@ -28,7 +28,7 @@ def test_a_label_that_excludes_its_own_value(wide):
         "UPDATE r SET age = '[76, 77]' WHERE weight = (SELECT weight FROM people "
         "WHERE age < 70 ORDER BY person_id LIMIT 1)"
     )
-    assert failed(wide, k=1) == {"labels": 1, "raw rows": 1, "matching": 1}
+    assert failed(wide, k=1) == {"true_labels": 1, "covered_rows": 1, "matched_rows": 1}
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_a_label_that_excludes_its_own_value(wide):
 def test_two_spellings_of_one_range(wide, old, new):
     wide.execute(f"UPDATE r SET {old} WHERE rowid = (SELECT min(rowid) FROM r WHERE age[1] = '[')")
     found = audit(wide, k="NULL")
-    assert found["spelling"][:3] == (0, 1, False)
-    assert found["spelling"][3].startswith("age: [")
+    assert found["label_spelling"][:3] == (0, 1, False)
+    assert found["label_spelling"][3].startswith("age: [")
 
 
 @pytest.mark.slow
@@ -59,8 +59,8 @@ def test_two_spellings_of_one_range(wide, old, new):
 def test_labels_that_no_release_prints(wide, column, label):
     wide.execute(f"UPDATE r SET {column} = ? WHERE rowid = 7", [label])
     found = audit(wide, k="NULL")
-    assert found["spelling"][:3] == (0, 1, False)
-    assert found["spelling"][3] == f"{column}: {label}"
+    assert found["label_spelling"][:3] == (0, 1, False)
+    assert found["label_spelling"][3] == f"{column}: {label}"
 
 
 def test_sets_of_a_typed_release(people):
@@ -68,7 +68,7 @@ def test_sets_of_a_typed_release(people):
     assert failed(people, k="NULL") == {}
     people.execute("UPDATE r SET city = ['Bonn', 'Accra'] WHERE rowid = 3")
     people.execute("UPDATE r SET age = {'min': 30, 'max': 20} WHERE rowid = 4")
-    assert failed(people, k="NULL")["spelling"] == 2
+    assert failed(people, k="NULL")["label_spelling"] == 2
 
 
 def test_a_sensitive_value_swapped(con):
@@ -82,7 +82,7 @@ def test_a_sensitive_value_swapped(con):
     given = {"quasi": ["a"], "sensitive": ["s"]}
     assert failed(con, "r", "t", 4, **given) == {}
     con.execute("UPDATE r SET s = if(rowid < 4, 'y', 'x') WHERE rowid IN (1, 4)")
-    assert failed(con, "r", "t", 4, **given) == {"matching": 2}
+    assert failed(con, "r", "t", 4, **given) == {"matched_rows": 2}
 
 
 def test_a_unique_value_swapped(wide):
@@ -93,15 +93,15 @@ def test_a_unique_value_swapped(wide):
     wide.execute(
         "UPDATE r SET weight = (SELECT sum(weight) FROM two) - weight WHERE weight IN (FROM two)"
     )
-    assert failed(wide)["kept values"] == 2  # score and illness stand beside another weight
+    assert failed(wide)["kept_values"] == 2  # score and illness stand beside another weight
     wide.execute("ALTER TABLE people DROP COLUMN score; ALTER TABLE r DROP COLUMN score")
     wide.execute("ALTER TABLE people DROP COLUMN illness; ALTER TABLE r DROP COLUMN illness")
-    assert failed(wide) == {"labels": 2, "raw rows": 2, "matching": 2}
+    assert failed(wide) == {"true_labels": 2, "covered_rows": 2, "matched_rows": 2}
 
 
 def test_a_row_lost(wide):
     wide.execute("DELETE FROM r WHERE rowid = 9")
-    assert failed(wide) == {"rows": 399, "k": 1, "suppressed rows": 1}
+    assert failed(wide) == {"rows": 399, "k": 1, "suppressed_rows": 1}
     assert audit(wide, k="NULL")["rows"][1:] == (399, False, "1 left out")
 
 
@@ -118,33 +118,33 @@ def test_a_row_added(wide):
         "WHERE one.illness <> other.illness AND one.score <> other.score ORDER BY ALL LIMIT 1"
     ).fetchall()
     wide.execute(f"INSERT INTO r FROM r WHERE rowid = {one}")
-    assert failed(wide) == {"rows": 401, "kept values": 1, "matching": 1}
+    assert failed(wide) == {"rows": 401, "kept_values": 1, "matched_rows": 1}
     wide.execute(f"DELETE FROM r WHERE rowid = {other}")
-    assert failed(wide) == {"kept values": 1, "raw rows": 1, "matching": 1}
-    assert audit(wide)["kept values"][3] in ("score, illness, weight", "score, weight")
+    assert failed(wide) == {"kept_values": 1, "covered_rows": 1, "matched_rows": 1}
+    assert audit(wide)["kept_values"][3] in ("score, illness, weight", "score, weight")
 
 
 def test_a_kept_column_that_was_dropped(wide):
     """Without a value no released row has those of a raw row; other columns may be left out."""
     wide.execute("ALTER TABLE r DROP COLUMN weight")
-    assert audit(wide)["kept values"] == (0, 400, False, "without weight")
+    assert audit(wide)["kept_values"] == (0, 400, False, "without weight")
     wide.execute("CREATE TABLE few AS FROM r LIMIT 0")
-    assert audit(wide, "few")["kept values"][:3] == (0, 0, True)
+    assert audit(wide, "few")["kept_values"][:3] == (0, 0, True)
 
 
 def test_a_row_number_left_in(wide):
     wide.execute("CREATE TABLE more AS SELECT *, row_number() OVER () AS n FROM r")
     found = audit(wide, "more")
-    assert found["row numbers"] == (0, 1, False, "n")
-    assert found["added columns"] == (0, 1, False, "n")
+    assert found["row_numbers"] == (0, 1, False, "n")
+    assert found["added_columns"] == (0, 1, False, "n")
     wide.execute("CREATE TABLE again AS SELECT * REPLACE (row_number() OVER () AS score) FROM r")
-    assert "row numbers" in failed(wide, "again")
+    assert "row_numbers" in failed(wide, "again")
 
 
 def test_a_column_that_keeps_the_order(con):
     con.execute("CREATE TABLE t AS SELECT i AS a, i * 3 + i % 2 AS visit FROM range(40) AS made(i)")
     con.execute("CREATE TABLE r AS FROM rayden('t', k := 5, quasi := ['a'], keep := ['visit'])")
-    assert failed(con, "r", "t", quasi=["a"]) == {"identifying columns": 1, "row numbers": 1}
+    assert failed(con, "r", "t", quasi=["a"]) == {"identifying_columns": 1, "row_numbers": 1}
     assert failed(con, "r", "t", quasi=["a"], keep=["visit"]) == {}
 
 
@@ -168,7 +168,7 @@ def test_a_leftover_identifier(wide):
     )
     found = audit(wide, "left_in")
     assert found["identifiers"] == (0, 1, False, "person_id")
-    assert found["row numbers"][2] is False
+    assert found["row_numbers"][2] is False
     assert audit(wide, raw="people", quasi=["age", "city", "sex", "born"])["identifiers"][2] is True
 
 
@@ -178,9 +178,9 @@ def test_nobody_declared_the_columns(con):
     )
     con.execute("CREATE TABLE r AS SELECT '[0, 59]' AS a, mail, s FROM t")
     found = audit(con, "r", "t", quasi=["a"])
-    assert found["identifying columns"] == (0, 1, False, "mail")
+    assert found["identifying_columns"] == (0, 1, False, "mail")
     assert found["identifiers"][2] is None
-    assert audit(con, "r", "t", quasi=["a"], keep=["mail"])["identifying columns"][2] is True
+    assert audit(con, "r", "t", quasi=["a"], keep=["mail"])["identifying_columns"][2] is True
 
 
 FAULTY = [

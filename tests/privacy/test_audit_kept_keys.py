@@ -3,7 +3,7 @@
 from anon_sql import datasets
 
 HINT = "person_id repeats as a key of persons would, whom linked_audit counts."
-NAME = "'identifying combinations'"
+NAME = "'identifying_combinations'"
 
 
 def meaning(con, table, others=""):

@@ -17,17 +17,17 @@ HELD = {
     "beta": "The largest relative gain of a sensitive value's share in a class is 0.5; at most 0.6 is allowed.",
     "delta": "The largest |ln(share in a class / share in the table)| of a sensitive value is 0.4055; at most 1 is allowed.",
     "max_share": "The largest share of a sensitive value in a class is 0.5; at most 0.5 is allowed.",
-    "suppressed rows": "No row is suppressed.",
-    "kept values": "No kept value differs from the raw table.",
-    "labels": "Every released row is true of a raw row with its kept values.",
-    "raw rows": "Every raw row is described by a released row.",
-    "matching": "Each released row can be paired with a raw row of its own.",
-    "spelling": "Every label is written as a release writes it.",
-    "added columns": "The release has no column that the raw table lacks.",
+    "suppressed_rows": "No row is suppressed.",
+    "kept_values": "No kept value differs from the raw table.",
+    "true_labels": "Every released row is true of a raw row with its kept values.",
+    "covered_rows": "Every raw row is described by a released row.",
+    "matched_rows": "Each released row can be paired with a raw row of its own.",
+    "label_spelling": "Every label is written as a release writes it.",
+    "added_columns": "The release has no column that the raw table lacks.",
     "identifiers": "The release has no declared identifier.",
-    "identifying columns": "No column without a role has a different value in nearly every row.",
-    "row numbers": "No column numbers the rows.",
-    "identifying combinations": "No row is unique on the kept columns together.",
+    "identifying_columns": "No column without a role has a different value in nearly every row.",
+    "row_numbers": "No column numbers the rows.",
+    "identifying_combinations": "No row is unique on the kept columns together.",
     "pseudonyms": "No column holds pseudonyms.",
 }
 
@@ -60,8 +60,8 @@ def test_what_holds(release):
     found = said(release, f"{limits}, beta_kind := 'basic', identifiers := ['name']")
     assert {name: meaning for name, (passed, meaning) in found.items() if passed} == HELD
     assert {name: meaning for name, (passed, meaning) in found.items() if not passed} == {
-        "wider labels": "Every label ends at values of the raw table.",
-        "unique range ends": "6 ends of ranges are values that only one raw row has.",
+        "wider_labels": "Every label ends at values of the raw table.",
+        "unique_range_ends": "6 ends of ranges are values that only one raw row has.",
     }
 
 
@@ -72,7 +72,7 @@ def test_steps_are_advised_where_values_are_shown_as_they_are(con):
     con.execute("CREATE TABLE shown AS SELECT '[0, 19]' AS n, i::VARCHAR AS p, (i // 5)::VARCHAR AS q, "
                 "if(i = 3, '3', '[0, 19]') AS r, 'x' AS s FROM range(20) t(i)")  # fmt: skip
     query = ("SELECT meaning, passed FROM audit('raw', '{}', quasi := ['n', 'p', 'q', 'r', 's']) "
-             "WHERE property = 'unique range ends'")  # fmt: skip
+             "WHERE property = 'unique_range_ends'")  # fmt: skip
     ((meaning, passed),) = con.execute(query.format("shown")).fetchall()
     ends = "ends of ranges are values that only one raw row has"
     assert meaning == f"25 {ends}; bins would hide values of p, q."
@@ -106,7 +106,7 @@ FAULTS = {
         "INSERT INTO r FROM r LIMIT 1",
         "The release has 13 rows; there must be 12, so 1 is too many.",
     ),
-    "suppressed rows": (
+    "suppressed_rows": (
         "UPDATE r SET age = '*' WHERE age = '[30, 33]' AND note = 0",
         "2 rows are suppressed; if any are, at least 3 must be.",
     ),
@@ -114,7 +114,7 @@ FAULTS = {
         "DELETE FROM r WHERE age = '[30, 33]' AND note = 0",
         "2 rows are suppressed or left out; if any are, at least 3 must be.",
     ),
-    "kept values": (
+    "kept_values": (
         "UPDATE r SET note = 7 WHERE age = '[30, 33]'",
         "4 released rows have kept values that no raw row left has.",
     ),
@@ -122,23 +122,23 @@ FAULTS = {
         "ALTER TABLE r DROP COLUMN note",
         "The release lacks 1 column that it had to keep.",
     ),
-    "labels": (
+    "true_labels": (
         "UPDATE r SET age = '[38, 41]' WHERE age = '[30, 33]' AND note = 7",
         "2 released rows are true of no raw row with their kept values.",
     ),
-    "raw rows": (
+    "covered_rows": (
         "UPDATE r SET age = '[34, 37]' WHERE age = '[30, 33]'",
         "4 raw rows are described by no released row.",
     ),
-    "matching": (
+    "matched_rows": (
         "UPDATE r SET age = '[34, 37]' WHERE age = '[30, 33]'",
         "4 released rows cannot be paired with raw rows of their own.",
     ),
-    "spelling": (
+    "label_spelling": (
         "UPDATE r SET age = '[30,33]' WHERE age = '[30, 33]'",
         "1 label is not written as a release writes it.",
     ),
-    "added columns": (
+    "added_columns": (
         "ALTER TABLE r ADD COLUMN more INTEGER; ALTER TABLE r ADD COLUMN other INTEGER",
         "The release has 2 columns that the raw table lacks.",
     ),
@@ -146,15 +146,15 @@ FAULTS = {
         "ALTER TABLE r ADD COLUMN name VARCHAR",
         "The release still has 1 declared identifier.",
     ),
-    "identifying columns": (
+    "identifying_columns": (
         "ALTER TABLE r ADD COLUMN more VARCHAR; UPDATE r SET more = 'x' || rowid",
         "1 column without a role has a different value in nearly every row.",
     ),
-    "row numbers": (
+    "row_numbers": (
         "ALTER TABLE r ADD COLUMN more BIGINT; UPDATE r SET more = rowid",
         "1 column numbers the rows.",
     ),
-    "identifying combinations": (
+    "identifying_combinations": (
         "UPDATE r SET note = 7 WHERE rowid = 0",
         "1 of 12 rows is unique on the kept columns together; none may be.",
     ),
@@ -164,7 +164,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault(release, fault):
     change, meaning = FAULTS[fault]
-    if fault == "labels":
+    if fault == "true_labels":
         release.execute("UPDATE t SET note = 7 WHERE age IN (30, 31)")
         release.execute("UPDATE r SET note = 7 WHERE rowid IN (0, 1)")
     release.execute(change)
@@ -177,25 +177,25 @@ UNDECIDED = {
     "l": ("", "No l was given, so it was not measured."),
     "identifiers": ("", "No column is declared as an identifier."),
     "rows": ("suppressed := 'drop'", "The release has 11 rows; 1 more is left out, suppressed or lost."),
-    "suppressed rows": ("", "1 row is suppressed or left out; no k was required."),
-    "labels": ("synthetic := 1", f"{HELD['labels'][:-1]}; added rows leave it undecided."),
+    "suppressed_rows": ("", "1 row is suppressed or left out; no k was required."),
+    "true_labels": ("synthetic := 1", f"{HELD['true_labels'][:-1]}; added rows leave it undecided."),
     "t": ("synthetic := 1, t := 1", "The largest distance of a class's sensitive values from those "
           "of the table is 0.1667; at most 1 is allowed; added rows leave it undecided."),
     "pseudonyms": ("", "1 column holds pseudonyms, by which releases can be joined."),
-    "wider labels": ("", "1 label ends at no value of the raw table, or names one that it lacks."),
+    "wider_labels": ("", "1 label ends at no value of the raw table, or names one that it lacks."),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", UNDECIDED)
 def test_what_is_left_undecided(release, name):
     given, meaning = UNDECIDED[name]
-    if name in ("rows", "suppressed rows"):
+    if name in ("rows", "suppressed_rows"):
         release.execute("DELETE FROM r WHERE rowid = 0")
     if name == "pseudonyms":
         release.execute(
             "ALTER TABLE r ADD COLUMN p VARCHAR; UPDATE r SET p = sha256(note::VARCHAR)"
         )
-    if name == "wider labels":
+    if name == "wider_labels":
         release.execute("UPDATE r SET age = '[20, 33]' WHERE age = '[30, 33]'")
     assert said(release, given or "k := NULL")[name] == (None, meaning)
 

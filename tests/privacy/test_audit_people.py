@@ -125,7 +125,7 @@ def test_a_number_of_people_that_is_unique_makes_rows_people(stays):
     """The e-mail addresses of families repeat, and nobody else's does."""
     stays.execute("CREATE TABLE one AS FROM stays LIMIT 70")
     stays.execute("ALTER TABLE one ADD mail VARCHAR; UPDATE one SET mail = note % 9 || '@home.org'")
-    released(stays, table="one", more=", drop := ['mail']")
+    released(stays, table="one", more=", exclude := ['mail']")
     said = people(stays, table="one")
     assert said[1:3] == (None, True)
     assert "mail" in said[4]

@@ -118,7 +118,7 @@ def test_l_and_t_where_nobody_can_tell_whose_the_rows_are(stays):
         assert found["t"] == (1, None, None, reason)
     found = audit(stays, "r", "v", 2, l=4, t=1, **given)
     assert found["l"][:3] == (4, 4, True)  # distinct values are as many, whosever they are
-    assert found["matching"][2] is True
+    assert found["matched_rows"][2] is True
 
 
 def test_l_and_t_of_persons_where_the_release_is_false(stays):
@@ -128,10 +128,10 @@ def test_l_and_t_of_persons_where_the_release_is_false(stays):
     )
     more = {"l": 1.5, "l_kind": "'entropy'", "t": 0.9}
     found = audit(stays, "r", "v", 2, **OF_PERSONS, **more)
-    assert found["l"][2] is found["t"][2] is found["matching"][2] is True
+    assert found["l"][2] is found["t"][2] is found["matched_rows"][2] is True
     stays.execute("UPDATE r SET age = '[45, 69]' WHERE note = (SELECT min(note) FROM r)")
     found = audit(stays, "r", "v", 2, **OF_PERSONS, **more)
-    assert found["matching"][2] is False
+    assert found["matched_rows"][2] is False
     assert found["l"][2] is found["t"][2] is None
 
 
@@ -191,7 +191,7 @@ def test_parts(many_stays, monkeypatch, released, rows, kept):
     monkeypatch.setattr(reading, "FEW", rows // 2)
     assert many_stays.sql(sql).fetchall() == whole
     found = {row[0]: row[2] for row in whole}
-    for name in ("kept values", "labels", "raw rows", "matching"):
+    for name in ("kept_values", "true_labels", "covered_rows", "matched_rows"):
         assert (found[name] == 0) == (released == "r")
 
 
@@ -224,7 +224,7 @@ def test_too_many_comparisons(many_stays, monkeypatch, looks):
     monkeypatch.setattr(truth, "LOOKS", looks)
     found = {row[0]: row for row in many_stays.sql(sql).fetchall()}
     changed = {name for name, row in found.items() if row != whole[name]}
-    assert changed == {"k", "labels", "raw rows", "matching"}
+    assert changed == {"k", "true_labels", "covered_rows", "matched_rows"}
     assert all(found[name][2] is found[name][3] is None for name in changed)
 
 

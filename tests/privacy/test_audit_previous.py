@@ -163,8 +163,8 @@ def test_a_table_without_rows(twice):
         ("intersection", 0, 0, True),
         ("joined", 0, 0, True),
         ("left", 0, 0, True),
-        ("joined and left", 0, 0, True),
-        ("companions", None, None, None),
+        ("joined_and_left", 0, 0, True),
+        ("cohort_l", None, None, None),
     ]
 
 

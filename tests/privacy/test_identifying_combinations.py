@@ -61,7 +61,7 @@ def test_the_audit_and_the_warning_count_as_sql_does(con, seed):
     rows = count(con, counted)
     ((found, passed),) = con.execute(
         "SELECT found, passed FROM audit('t', 'r', quasi := ['q'], keep := ['*']) "
-        "WHERE property = 'identifying combinations'"
+        "WHERE property = 'identifying_combinations'"
     ).fetchall()
     ((all_rows,),) = con.execute("SELECT count(*) FROM r").fetchall()
     assert (found, passed) == (rows / all_rows, rows == 0)
@@ -79,7 +79,7 @@ def test_a_share_that_is_reached_is_allowed(con, rows):
     share = rows / 100
     assert con.execute(
         "SELECT passed FROM audit('t', 'r', quasi := ['q'], keep := ['a'], "
-        f"unique_share := {share}) WHERE property = 'identifying combinations'"
+        f"unique_share := {share}) WHERE property = 'identifying_combinations'"
     ).fetchall() == [(True,)]
     assert unique_on_kept(con, "FROM r", ["a"], share) is None
     assert unique_on_kept(con, "FROM r", ["a"], share - 0.01)
@@ -97,7 +97,7 @@ def test_rows_left_out_and_added_columns(con):
     ((found, example),) = con.execute(
         "SELECT found * (SELECT count(*) FROM r), example FROM audit('t', 'r', 5, quasi := ['q'], "
         "sensitive := ['s'], keep := ['a'], suppressed := 'drop') "
-        "WHERE property = 'identifying combinations'"
+        "WHERE property = 'identifying_combinations'"
     ).fetchall()
     assert found == pytest.approx(count(con, ["a", "added"])) == 1
     assert example.startswith("added alone")
@@ -108,7 +108,7 @@ def test_without_rows(con):
     con.execute("CREATE TABLE r (q VARCHAR, a INTEGER)")
     assert con.execute(
         "SELECT found, passed FROM audit('t', 'r', quasi := ['q'], keep := ['a']) "
-        "WHERE property = 'identifying combinations'"
+        "WHERE property = 'identifying_combinations'"
     ).fetchall() == [(0, True)]
     assert unique_on_kept(con, "FROM r", ["a"], 0) is None
 
@@ -141,7 +141,7 @@ def test_python_warns_of_them(con):
     for call in calls:  # sensitive columns are not counted
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            call({**given, "keep": ["bed"], "drop": ["room"]})
+            call({**given, "keep": ["bed"], "exclude": ["room"]})
 
 
 @pytest.mark.quick

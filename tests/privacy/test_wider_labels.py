@@ -102,8 +102,8 @@ def test_an_audit_counts_wider_labels_and_passes_them(old, form):
     found = audit(old, f"w_{form}", "t", 12, **LISTS)
     assert {name for name, row in found.items() if row[2] is False} == set()
     shown = {"label": "[80, 120]", "typed": "{'min': 80, 'max': 120}"}[form]
-    assert found["wider labels"] == (None, 2, None, f"age: {shown}")
-    assert audit(old, f"r_{form}", "t", 12, **LISTS)["wider labels"] == (None, 0, None, None)
+    assert found["wider_labels"] == (None, 2, None, f"age: {shown}")
+    assert audit(old, f"r_{form}", "t", 12, **LISTS)["wider_labels"] == (None, 0, None, None)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -117,8 +117,8 @@ def test_a_wider_label_that_does_not_cover_its_value_is_false(old, form, which):
     }[which, form]
     old.execute(f"UPDATE w_{form} SET {which} = {shown} WHERE age::VARCHAR LIKE '%120%'")
     found = failed(old, f"w_{form}", "t", 12, **LISTS)
-    assert found["matching"] == 6
-    assert found["raw rows"] == 6
+    assert found["matched_rows"] == 6
+    assert found["covered_rows"] == 6
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -126,7 +126,7 @@ def test_a_label_that_covers_no_value_is_refused_and_misspelt(old, form):
     beyond = {"label": "'[98, 120]'", "typed": "{'min': 98, 'max': 120}"}[form]
     old.execute(f"UPDATE w_{form} SET age = {beyond} WHERE age::VARCHAR LIKE '%120%'")
     found = failed(old, f"w_{form}", "t", 12, **LISTS)
-    assert (found["labels"], found["spelling"]) == (12, 1)
+    assert (found["true_labels"], found["label_spelling"]) == (12, 1)
     assert fails(old, f"SELECT gcp('t', 'w_{form}', quasi := ['age', 'city'])") == (
         "gcp: a label of age must name what the raw table holds, got 1 class with nothing of it; the raw "
         "table comes first and its release second; name hierarchy := if the release was made with one"
@@ -172,11 +172,11 @@ def test_ends_outside_the_type_cover_what_lies_between_them(con, kind, values, l
     )
     con.execute("CREATE TABLE r AS SELECT $1 AS n, s FROM t", [label])
     found = audit(con, "r", "t", 4, quasi=["n"], keep=["s"])
-    assert found["raw rows"][1] == 4 - 2 * covered
-    assert found["matching"][1] == 4 - 2 * covered
-    assert found["labels"][2] is True
-    assert found["spelling"][2] is ("1e30" not in label), found["spelling"]
-    assert found["wider labels"][1] == 1
+    assert found["covered_rows"][1] == 4 - 2 * covered
+    assert found["matched_rows"][1] == 4 - 2 * covered
+    assert found["true_labels"][2] is True
+    assert found["label_spelling"][2] is ("1e30" not in label), found["label_spelling"]
+    assert found["wider_labels"][1] == 1
     loss = con.execute("SELECT gcp('t', 'r', quasi := ['n'])").fetchone()[0]
     assert loss == 1 if covered == 2 else 0 <= loss < 1
     assert con.execute("SELECT k_anonymity('t', 'r', quasi := ['n'])").fetchone() == (4,)
@@ -189,7 +189,7 @@ def test_an_end_that_only_rounds_to_a_value_is_a_misspelling(con):
     """0.30000000000000001 is above 0.3, and the nearest DOUBLE to both is one."""
     con.execute("CREATE TABLE t AS SELECT unnest([0.3, 20])::DOUBLE AS n, 1 AS s")
     con.execute("CREATE TABLE r AS SELECT '[0.30000000000000001, 20]' AS n, s FROM t")
-    assert failed(con, "r", "t", 2, quasi=["n"], keep=["s"]) == {"spelling": 1}
+    assert failed(con, "r", "t", 2, quasi=["n"], keep=["s"]) == {"label_spelling": 1}
 
 
 @pytest.mark.parametrize("kind", ["DOUBLE", "DECIMAL(4,1)"])
@@ -198,9 +198,9 @@ def test_a_round_end_that_is_a_value_by_chance_is_no_misspelling(con, kind):
     con.execute("CREATE TABLE r AS SELECT '[17, 43]' AS n, s FROM t")
     found = audit(con, "r", "t", 3, quasi=["n"], keep=["s"])
     assert not [name for name, row in found.items() if row[2] is False]
-    assert found["wider labels"][1] == 0
+    assert found["wider_labels"][1] == 0
     con.execute("UPDATE r SET n = '[17.00, 43]'")
-    assert audit(con, "r", "t", 3, quasi=["n"], keep=["s"])["spelling"][:3] == (0, 1, False)
+    assert audit(con, "r", "t", 3, quasi=["n"], keep=["s"])["label_spelling"][:3] == (0, 1, False)
 
 
 def test_a_node_above_keeps_a_release_by_a_hierarchy_true(con):
@@ -215,7 +215,7 @@ def test_a_node_above_keeps_a_release_by_a_hierarchy_true(con):
     assert failed(con, "r", "t", 2, **given) == {}
     con.execute("UPDATE r SET n = '[3, 9]' WHERE n = 'high'")
     found = failed(con, "r", "t", 2, **given)
-    assert (found["labels"], found["spelling"]) == (2, 1)
+    assert (found["true_labels"], found["label_spelling"]) == (2, 1)
 
 
 def test_risk_counts_the_population_that_a_wider_label_matches(old):
@@ -243,12 +243,12 @@ def test_a_widened_release_is_verified_and_reported(old, tmp_path):
     )
     result = run("verify", wide, "--raw", raw)
     assert result.exit_code == 0, result.output
-    assert "noted    audit: wider labels" in result.output
+    assert "noted    audit: wider_labels" in result.output
     page = tmp_path / "report.html"
     roles = ["--quasi", "age,city", "--sensitive", "ill", "--k", 12]
     result = run("report", raw, wide, *roles, "--output", page)
     assert result.exit_code == 0, result.output
-    assert "wider labels" in page.read_text()
+    assert "wider_labels" in page.read_text()
 
 
 def test_a_manifest_that_counts_no_wider_labels_is_still_verified(old, tmp_path):
@@ -258,7 +258,7 @@ def test_a_manifest_that_counts_no_wider_labels_is_still_verified(old, tmp_path)
     assert run("release", raw, safe, *roles, "--manifest").exit_code == 0
     beside = tmp_path / "safe.parquet.anon.json"
     written = json.loads(beside.read_text())
-    kept = [check for check in written["checks"] if check["property"] != "wider labels"]
+    kept = [check for check in written["checks"] if check["property"] != "wider_labels"]
     assert len(kept) == len(written["checks"]) - 1
     beside.write_text(json.dumps({**written, "checks": kept}))
     assert run("verify", safe, "--raw", raw).exit_code == 0

@@ -56,7 +56,7 @@ def test_labels_are_true_and_end_with_steps(people, method, form):
                    f"'{form}')")  # fmt: skip
     checks = people.execute(
         f"SELECT property, passed FROM audit('people', 'r', k := 6, {CALL}) WHERE property IN "
-        "('k', 'labels', 'raw rows', 'matching', 'rows', 'spelling')"
+        "('k', 'true_labels', 'covered_rows', 'matched_rows', 'rows', 'label_spelling')"
     ).fetchall()
     assert len(checks) == 6
     assert all(passed for _, passed in checks)

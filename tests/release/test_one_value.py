@@ -47,7 +47,7 @@ def test_a_release_by_every_method(table, method):
             f"SELECT property FROM audit('t', 'r', k := 5, quasi := {QUASI}, keep := ['rid', '*'], "
             "unique_share := 1) WHERE passed = false"
         ).fetchall()
-        assert failed == [("row numbers",)]
+        assert failed == [("row_numbers",)]
         for column in ('"a ""1"', "x") if form == "mean" else ():
             sums = (
                 f"SELECT sum({column})::DOUBLE FROM t WHERE rid IN (SELECT rid FROM r WHERE x > -1)"

@@ -81,7 +81,7 @@ def test_values_that_a_collation_makes_equal_are_two(con, cases):
     audited = (
         "FROM audit('cased', 'shown', k := 4, quasi := 'a', keep := 'kept', unique_share := 1)"
     )
-    kept = f"SELECT found, passed FROM ({audited}) WHERE property = 'kept values'"
+    kept = f"SELECT found, passed FROM ({audited}) WHERE property = 'kept_values'"
     assert con.execute(kept).fetchall() == [(0, True)]
     con.execute("UPDATE shown SET kept = 'kept' WHERE rowid = 0")
     assert con.execute(kept).fetchall() == [(1, False)]

@@ -95,7 +95,7 @@ def test_persons_with_rows_in_two_strata(con):
         con.execute("SELECT sex::VARCHAR FROM t ORDER BY ALL").fetchall()
     )
     assert con.execute("FROM audit('t', 'r', k := 4, l := 2, entity := 'person', quasi := ['age', "
-                   "'sex'], sensitive := 'ill') WHERE property IN ('k', 'l', 'labels') AND NOT passed"
+                   "'sex'], sensitive := 'ill') WHERE property IN ('k', 'l', 'true_labels') AND NOT passed"
                    ).fetchall() == []  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def test_less_is_lost_or_nothing_suppressed(made, k, limit, more, some):
     failed = made.execute(
         f"FROM audit('t', 'r', k := {k}, quasi := {QUASI}, sensitive := ['income'], "
         f"{', '.join(required) or 'l := 1'}) "
-        "WHERE property IN ('k', 'l', 't', 'beta', 'labels') AND NOT passed"
+        "WHERE property IN ('k', 'l', 't', 'beta', 'true_labels') AND NOT passed"
     )
     assert failed.fetchall() == []
     asked = more.replace(", format := 'typed'", "")

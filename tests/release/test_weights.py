@@ -54,7 +54,7 @@ def test_legal_true_and_of_more_detail(people, method):
         heavier += losses(people, "people", "r")[name] <= before[name]
     failed = people.execute(
         f"FROM audit('people', 'r', k := 6, l := 2, quasi := {NAMES}, sensitive := 'illness') "
-        "WHERE property IN ('k', 'l', 'labels', 'rows') AND NOT passed"
+        "WHERE property IN ('k', 'l', 'true_labels', 'rows') AND NOT passed"
     )
     assert failed.fetchall() == []
     assert heavier >= (1 if method == "dop" else 2)  # dop's default loss counts numbers alone

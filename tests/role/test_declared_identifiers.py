@@ -61,7 +61,7 @@ def test_sql_drops_it_and_refuses_its_name(orders):
 
 @pytest.mark.quick
 def test_it_may_be_named_where_it_is_left_out(orders):
-    for role in ("identifiers", "drop"):
+    for role in ("identifiers", "exclude"):
         call = f"'orders', {ROLES}, keep := ['*'], {role} := ['customer_id']"
         assert "customer_id" not in orders.sql(f"FROM anonymize({call})").columns
         roles = dict(orders.sql(f"SELECT column_name, role FROM anon_roles({call})").fetchall())
@@ -70,7 +70,9 @@ def test_it_may_be_named_where_it_is_left_out(orders):
 
 @pytest.mark.quick
 def test_a_call_overrides_every_other_declared_role(orders):
-    anon_sql.declare(orders, "orders", quasi=["age", "city"], sensitive=["item"], drop=["rating"])
+    anon_sql.declare(
+        orders, "orders", quasi=["age", "city"], sensitive=["item"], exclude=["rating"]
+    )
     given = "keep := ['city', 'rating'], sensitive := ['age'], quasi := ['item']"
     found = orders.sql(f"FROM anonymize('orders', k := 2, {given})")
     assert found.columns == ["age", "city", "item", "rating"]
@@ -150,20 +152,20 @@ def test_the_command_line_needs_no_role_that_is_declared(warehouse):
 @pytest.mark.quick
 def test_the_command_roles_shows_what_is_declared(warehouse):
     with duckdb.connect(str(warehouse / "w.duckdb")) as con:
-        con.execute("COMMENT ON COLUMN orders.rating IS 'From 0 to 3. anon:drop'")
+        con.execute("COMMENT ON COLUMN orders.rating IS 'From 0 to 3. anon:exclude'")
     source = f"{warehouse / 'w.duckdb'}:main.orders"
     shown = run("roles", source)
     assert shown.exit_code == 0, shown.output
-    assert "declared: the comment says anon:drop" in shown.stdout
+    assert "declared: the comment says anon:exclude" in shown.stdout
     assert shown.stdout.count("declared: the comment says anon:identifier") == 2
     sql = run("roles", source, "--sql").stdout.splitlines()
-    assert """COMMENT ON COLUMN "orders"."rating" IS 'From 0 to 3. anon:drop';""" in sql
+    assert """COMMENT ON COLUMN "orders"."rating" IS 'From 0 to 3. anon:exclude';""" in sql
     assert """COMMENT ON COLUMN "orders"."customer_id" IS 'anon:identifier';""" in sql
-    assert "meta: {anon: drop}" in run("roles", source, "--dbt").stdout
+    assert "meta: {anon: exclude}" in run("roles", source, "--dbt").stdout
     assert run("roles", source, "--recipe", warehouse / "r.toml").exit_code == 0
     text = (warehouse / "r.toml").read_text()
     assert 'identifier = ["order_id", "customer_id"]' in text
-    assert 'drop = ["rating"]' in text
+    assert 'exclude = ["rating"]' in text
 
 
 def test_a_recipe_that_keeps_it_is_refused_everywhere(warehouse):

@@ -115,7 +115,7 @@ def test_a_release_with_the_suggested_roles(made):
     made.execute("CREATE TABLE r AS FROM anonymize('t', k := 5, effort := 'fast')")
     assert made.table("r").columns == [c for c, role in roles.items() if role != "identifier"]
     audit = "SELECT passed FROM audit('t', 'r', k := 5, unique_share := 0.01) WHERE property = '{}'"
-    for told in ("identifying combinations", "identifiers", "k"):
+    for told in ("identifying_combinations", "identifiers", "k"):
         assert made.execute(audit.format(told)).fetchall() == [(True,)]
 
 

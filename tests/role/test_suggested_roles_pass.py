@@ -50,7 +50,7 @@ def test_a_release_of_thirty_columns_of_unknown_names_passes(con):
     assert roles["keep"]
     assert roles["quasi"]
     assert unique == 0
-    assert audit["identifying combinations"] is not False
+    assert audit["identifying_combinations"] is not False
     assert False not in audit.values()
 
 

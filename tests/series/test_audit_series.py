@@ -12,7 +12,7 @@ from anon_sql.series.state import series_key
 from tests.sentence import fails
 from tests.series.months import KEY, ROLES, make_month, released, status, step
 
-OWN = ("series", "companions", "waiting", "former rows")
+OWN = ("series", "cohort_l", "waiting_rows", "former_rows")
 COVERS = (
     "anon_min(r.age)::INTEGER <= p.age AND p.age <= anon_max(r.age)::INTEGER "
     "AND list_contains(anon_values(r.city), p.city)"
@@ -98,9 +98,9 @@ class Plain:
         persons = len(self.cohort)
         return {
             "series": other + lacking + thin,
-            "companions": below / persons,
-            "waiting": theirs,
-            "former rows": sum(surplus.values()) - theirs,
+            "cohort_l": below / persons,
+            "waiting_rows": theirs,
+            "former_rows": sum(surplus.values()) - theirs,
         }
 
     def inside(self, cohort, at):
@@ -160,9 +160,9 @@ def test_a_release_of_a_series_passes(con, l):  # noqa: E741
     found = agrees(con, l=l)
     assert all(found[name][:2] == (0, True) for name in OWN)
     assert f"{figures['cohorts']} cohorts" in found["series"][2]
-    assert found["waiting"][2].startswith(f"{figures['waiting']} person")
-    assert found["former rows"][2].startswith(f"{figures['former']} rows of former members")
-    assert f"each of {figures['present']} persons" in found["companions"][2]
+    assert found["waiting_rows"][2].startswith(f"{figures['waiting']} person")
+    assert found["former_rows"][2].startswith(f"{figures['former']} rows of former members")
+    assert f"each of {figures['present']} persons" in found["cohort_l"][2]
     assert all(passed is not False for _, passed, *_ in found.values())
     assert figures["former"] > 0
 
@@ -174,18 +174,18 @@ def test_fewer_than_k_who_wait_are_no_class(con):
     con.execute(f"CREATE TABLE june AS FROM {released(20)}")
     assert 0 < status(con)["waiting"] < 20
     found = audited(con, k=20)
-    assert found["k"][1] is found["suppressed rows"][1] is True
+    assert found["k"][1] is found["suppressed_rows"][1] is True
     assert all(passed is not False for _, passed, *_ in found.values())
 
 
 def test_companions_stand_once_beside_earlier_releases(con):
     two_months(con)
     found = audited(con, more=", previous := 'may'")
-    assert found["companions"][:2] == (0, True)
+    assert found["cohort_l"][:2] == (0, True)
     assert found["joined"][1] is True
     alone = con.execute(
         f"SELECT passed FROM audit('people', 'june', 5, previous := 'may', "
-        f"{ROLES.partition(', key')[0]}) WHERE property = 'companions'"
+        f"{ROLES.partition(', key')[0]}) WHERE property = 'cohort_l'"
     )
     assert alone.fetchall() == [(None,)]
 
@@ -198,9 +198,9 @@ def test_a_row_of_a_person_who_waits(con):
     illness, ward = known.people[person]
     con.execute("INSERT INTO june VALUES (?, ?, ?, ?)", [*at, illness, ward])
     found = agrees(con)
-    assert found["waiting"][:2] == (1, False)
-    assert found["waiting"][2].endswith("; 1 row can only be theirs.")
-    assert found["former rows"][1] is True
+    assert found["waiting_rows"][:2] == (1, False)
+    assert found["waiting_rows"][2].endswith("; 1 row can only be theirs.")
+    assert found["former_rows"][1] is True
     assert found["series"][1] is False
 
 
@@ -221,8 +221,8 @@ def test_a_missing_member_of_a_cohort(con):
     found = agrees(con)
     assert found["series"][1] is False
     assert "cannot be whole in a class" in found["series"][2]
-    assert found["companions"][1] is False
-    assert found["former rows"][1] is found["waiting"][1] is True
+    assert found["cohort_l"][1] is False
+    assert found["former_rows"][1] is found["waiting_rows"][1] is True
 
 
 def test_a_changed_tuple(con):
@@ -230,7 +230,7 @@ def test_a_changed_tuple(con):
     con.execute(f"UPDATE june SET illness = 'new' WHERE {SAME}", once(con))
     found = agrees(con)
     assert found["series"][1] is False
-    assert found["former rows"][:2] == (1, False)
+    assert found["former_rows"][:2] == (1, False)
     assert "new" not in "".join(found["series"][2:3])
 
 
@@ -245,9 +245,9 @@ def test_a_former_row_of_a_cohort_that_has_left(con):
     illness, ward = next(own for own in gone if (own[0], str(own[1]).lower()) not in waiting)
     con.execute("INSERT INTO june SELECT age, city, ?, ? FROM june LIMIT 1", [illness, ward])
     found = agrees(con)
-    assert found["former rows"][:2] == (1, False)
-    assert found["former rows"][2].endswith("; 1 more row fits no person.")
-    assert found["waiting"][1] is True
+    assert found["former_rows"][:2] == (1, False)
+    assert found["former_rows"][2].endswith("; 1 more row fits no person.")
+    assert found["waiting_rows"][1] is True
 
 
 @pytest.mark.parametrize("seed", range(6))

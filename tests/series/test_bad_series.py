@@ -167,8 +167,8 @@ def test_a_release_beside_the_series_is_not_in_its_bound(con, series):
         "SELECT property, passed, meaning " + call.format("single", ROLES)
     ).fetchall()
     found = {name: (passed, meaning) for name, passed, meaning in rows}
-    assert found["companions"][0] is True
-    assert "of all releases of the series with persons" in found["companions"][1]
+    assert found["cohort_l"][0] is True
+    assert "of all releases of the series with persons" in found["cohort_l"][1]
     assert found["intersection"][0] is False
     con.execute(
         "CREATE TABLE means AS FROM anonymize('people', k := 5, quasi := ['age', 'city'], "
@@ -179,7 +179,7 @@ def test_a_release_beside_the_series_is_not_in_its_bound(con, series):
     )
     means = f"FROM audit('people', 'means', 5, series := 'anon_series', {ROLES})"
     passed = dict(con.execute(f"SELECT property, passed {means}").fetchall())
-    assert passed["series"] is passed["companions"] is False
+    assert passed["series"] is passed["cohort_l"] is False
 
 
 def test_options_of_a_series_without_one(con, series):

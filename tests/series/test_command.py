@@ -233,7 +233,7 @@ def test_a_manifest_says_what_the_series_promises_and_no_more(june):
     own = ("release", "former", "waiting", "largest_waiting_share")
     assert said["series"]["cohorts"] == {"l": 2, **{name: figures[name] for name in own}}
     assert {each["property"]: each["passed"] for each in said["checks"]}.items() >= {
-        "series": True, "companions": True, "waiting": True, "former rows": True, "k": True
+        "series": True, "cohort_l": True, "waiting_rows": True, "former_rows": True, "k": True
     }.items()  # fmt: skip
     assert said["measures"]["released_rows"] == figures["present"] + figures["former"]
     assert 0 < said["measures"]["gcp"] < 1
@@ -247,7 +247,7 @@ def test_verify_with_the_state_and_without(june):
     written.write_text(json.dumps(stated))
     code, said = verified(june, *with_state(june.parent))
     assert code == 0, said
-    for name in ("series", "companions", "waiting", "former rows"):
+    for name in ("series", "cohort_l", "waiting_rows", "former_rows"):
         assert f"holds audit: {name}" in said
     assert "holds series: what it promises is as written" in said
     assert "holds series: no value of illness has more than 1 in 2 rows of a class" in said

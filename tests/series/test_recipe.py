@@ -20,7 +20,7 @@ identifier = ["person"]
 quasi = ["age", "city"]
 sensitive = ["illness"]
 keep = ["ward"]
-drop = []
+exclude = []
 """
 SERIES = """
 [series]

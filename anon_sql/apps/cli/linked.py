@@ -52,7 +52,7 @@ _TAKEN = (
     "sensitive",
     "identifiers",
     "keep",
-    "drop",
+    "exclude",
     "weights",
     "bin_width",
     "format",

@@ -11,7 +11,7 @@ from anon_sql.errors import AnonError, Argument
 from anon_sql.hosts.duckdb.identifiers import identifiers_of
 from anon_sql.measures.person_keys import SHARED, person_key
 
-_ASKED = ("quasi", "sensitive", "identifiers", "keep", "drop", "hierarchy", "suppressed")
+_ASKED = ("quasi", "sensitive", "identifiers", "keep", "exclude", "hierarchy", "suppressed")
 
 
 def require_people(

@@ -37,7 +37,7 @@ from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
-_WEIGHTED, _WIDER = "weighted_gcp", "wider labels"
+_WEIGHTED, _WIDER = "weighted_gcp", "wider_labels"
 _TOGETHER = (*EARLIER, "composition")  # as manifests of earlier versions call an attack
 
 
@@ -71,7 +71,7 @@ def of_release(
     """Check what the release alone shows: its columns, and k and distinct l of its rows."""
     columns = {fold(name) for name in con.sql(f"FROM {quote(released)}").columns}
     roles = written["roles"]
-    for role, what in (("identifiers", "no identifier"), ("drop", "no column to leave out")):
+    for role, what in (("identifiers", "no identifier"), ("exclude", "no column to leave out")):
         left = [name for name in roles.get(role, []) if fold(name) in columns]
         if role == "identifiers" or roles.get(role):
             yield Check(f"{what} is left", not left, ", ".join(left), of=role)

@@ -163,7 +163,7 @@ METHOD = "full_domain"
 MOST = 15  # nodes that are listed
 _PARAMETERS = (
     *REQUIRED,
-    *("quasi", "sensitive", "identifiers", "drop", "hierarchy"),
+    *("quasi", "sensitive", "identifiers", "exclude", "hierarchy"),
 )
 
 
@@ -413,7 +413,7 @@ def _kept(
 
     without_role: released columns that were given no role.
     """
-    (found,) = (each for each in checks if each["property"] == "identifying combinations")
+    (found,) = (each for each in checks if each["property"] == "identifying_combinations")
     with_role = {fold(name) for role in ROLES for name in request[role]}
     released = con.table("released").columns
     return {

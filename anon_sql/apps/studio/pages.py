@@ -28,7 +28,7 @@ ROLE_NAMES = {
     "quasi": "quasi-identifier",
     "sensitive": "sensitive",
     "keep": "keep",
-    "drop": "leave out",
+    "exclude": "leave out",
 }
 LINKED = {
     "table": "Do other tables refer to this one, such as visits to people?",

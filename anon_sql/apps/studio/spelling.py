@@ -27,7 +27,7 @@ _FIELDS = {  # of parameters: their words, and the id of the control
     "sensitive": ("the sensitive columns", ""),
     "identifiers": ("the identifiers", ""),
     "keep": ("the kept columns", ""),
-    "drop": ("the columns that are left out", ""),
+    "exclude": ("the columns that are left out", ""),
     "audience": ("the recipient", "audience"),
     "purpose": ("“Purpose”", "purpose"),
     "recipient": ("“Recipient”", "recipient"),
@@ -40,7 +40,7 @@ _FIELDS = {  # of parameters: their words, and the id of the control
     "released": ("the release", ""),
     "tbl": ("the table", ""),
 }
-_ROLES = ("quasi", "sensitive", "identifiers", "keep", "drop")
+_ROLES = ("quasi", "sensitive", "identifiers", "keep", "exclude")
 _SAY = {  # of options: what to do, and the id of the control
     "--header": ("choose “yes” in “Header row”", "header"),
     "--no-header": ("choose “no” in “Header row”", "header"),

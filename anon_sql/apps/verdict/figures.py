@@ -119,7 +119,7 @@ def measure(
     hidden = {fold(name) for name in request["sensitive"]}
     named = {
         fold(name)
-        for role in ("quasi", "sensitive", "identifiers", "keep", "drop")
+        for role in ("quasi", "sensitive", "identifiers", "keep", "exclude")
         for name in request.get(role) or []
     }
     rest = REST in (request.get("keep") or [])

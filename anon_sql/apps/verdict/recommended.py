@@ -126,7 +126,7 @@ def _call(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[st
     used = {fold(name) for role in ("quasi", "sensitive") for name in call[role] or ()}
     used |= {fold(call["entity"])} if call["entity"] else set()
     others = [name for key, name in names.items() if key not in used]
-    return {**call, "drop": others or None}
+    return {**call, "exclude": others or None}
 
 
 def _statement(

@@ -95,7 +95,7 @@ def can_try(found: Verdict) -> bool:
 
 def _is_of_kept(reason: Reason) -> bool:
     """Return whether a reason is that too few rows have the same values of the kept columns."""
-    return reason.remedy == REMEDIES["identifying combinations"] or RARE in reason.sql
+    return reason.remedy == REMEDIES["identifying_combinations"] or RARE in reason.sql
 
 
 def _without_kept(

@@ -335,7 +335,7 @@ def _audited(measured: Measured) -> Iterator[Reason]:
         names = measured.without_role
         many = "1 column" if len(names) == 1 else f"{len(names)} columns"
         text = f"{many} without a role can be read unchanged: {listed(names)}."
-        yield Reason(RED, "audit", text, sql, remedy=REMEDIES["added columns"])
+        yield Reason(RED, "audit", text, sql, remedy=REMEDIES["added_columns"])
     k = request.get("k")
     if k is not None and k < 2:
         text = "k is 1, so a person can be alone in a group."
@@ -368,11 +368,11 @@ def _of_check(check: Mapping[str, Any], sql: str, request: Mapping[str, Any]) ->
         yield from _of_people(check, sql)
     elif passed is False:
         what = f"“{name}” fails: {check['meaning']}"
-        if name == "identifying combinations":
+        if name == "identifying_combinations":
             what = f"{unique}."
         text = f"{what} {CONSEQUENCE[name]}"
         yield Reason(RED, "audit", text, sql, found, remedy=REMEDIES[name])
-    elif name == "identifying combinations" and found:
+    elif name == "identifying_combinations" and found:
         text = f"{unique}, which this release allows. {CONSEQUENCE[name]}"
         yield Reason(AMBER, "audit", text, sql, found, remedy=REMEDIES[name])
     elif name == "k" and found is not None and found < 2:

@@ -156,7 +156,7 @@ class Trials:
         named |= {fold(asked["entity"])} if asked.get("entity") else set()
         every = self.con.table("raw").columns
         others = out if REST in asked["keep"] else [n for n in every if fold(n) not in named]
-        asked |= {"drop": others, UNIQUE: None}
+        asked |= {"exclude": others, UNIQUE: None}
         known = takes(self.method)
         call = {n: v for n, v in asked.items() if n in known and v not in (None, [])}
         if "effort" in known and not (self.exact and self.of <= FEW):

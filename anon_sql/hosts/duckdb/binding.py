@@ -27,7 +27,7 @@ NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
     "sensitive": None,
     "identifiers": None,
     "keep": None,
-    "drop": None,
+    "exclude": None,
     "classes": None,
     "drops": None,
     "whole": False,
@@ -115,12 +115,12 @@ def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: s
         return "classes"
     declared = clear_tag(tags.get(folded))
     called = _called(scope, folded)
-    if called in ("identifier", "drop") or folded in _names(scope["drops"]):
+    if called in ("identifier", "exclude") or folded in _names(scope["drops"]):
         return "identifier"
-    if declared == "identifier" or (declared == "drop" and called is None):
+    if declared == "identifier" or (declared == "exclude" and called is None):
         return "kept" if scope["whole"] else "identifier"
     rest = _rest_of(scope, declared, folded)
-    if rest in ("identifiers", "drop"):
+    if rest in ("identifiers", "exclude"):
         return "identifier"
     by_comment = scope["quasi"] is None and declared == "quasi" and called is None
     return "quasi" if called == "quasi" or rest == "quasi" or by_comment else "kept"

@@ -13,9 +13,13 @@ from anon_sql.hosts.duckdb.linked_folds import Folds
 from anon_sql.hosts.duckdb.linked_persons import PersonsBehind
 from anon_sql.linked.schema import Node, Schema
 
-_TRUTH = ("labels", "kept values", "spelling")  # properties of ``audit`` for the rows of a table
-_OF_ROOT = (*_TRUTH, "raw rows", "matching")  # every person is released
-REFERENCE_ROWS = "reference rows of "
+_TRUTH = (
+    "true_labels",
+    "kept_values",
+    "label_spelling",
+)  # properties of ``audit`` for the rows of a table
+_OF_ROOT = (*_TRUTH, "covered_rows", "matched_rows")  # every person is released
+REFERENCE_ROWS = "reference_rows of "
 _RECORD = "record hash"  # of the kept values of a row and of all rows that stay with it
 
 
@@ -78,7 +82,7 @@ class LinkedAudit:
             found = f"{len(missing)}"
             yield _row(f"columns of {name}", "0", found, "found = 0", _named(missing))
             found = f"{len(others)}"
-            yield _row(f"added columns of {name}", "0", found, "found = 0", _named(others))
+            yield _row(f"added_columns of {name}", "0", found, "found = 0", _named(others))
         if not self.compared:
             return
         root = self.schema.root
@@ -123,7 +127,7 @@ class LinkedAudit:
                     f"(SELECT count(*) FROM {rows} WHERE c{at} IS NOT NULL "
                     f"AND c{at}::VARCHAR IN ({known}))"
                 )
-                yield _row(f"raw keys in {name}.{column}", "0", found, "found = 0", "NULL")
+                yield _row(f"raw_keys of {name}.{column}", "0", found, "found = 0", "NULL")
 
     def _folds(self) -> Iterator[str]:
         """Yield the checks of k and l over folds."""
@@ -203,12 +207,12 @@ class LinkedAudit:
             passed = "coalesce(found, required) >= required"
             known = literal("rows, which estimate persons: only the raw tables tell whose they are")
             said = "NULL" if self.compared else f"(CASE WHEN found IS NOT NULL THEN {known} END)"
-            yield _row(f"unlinked labels of {node.name}", k, found, passed, said)
+            yield _row(f"unlinked_labels of {node.name}", k, found, passed, said)
             if self.truth:
                 yield self._persons(node, source, k)
             kept = [f"{quote(column)} IS NOT NULL" for column in node.kept]
             found = f"(SELECT count(*) FROM {source} AND ({' OR '.join(kept) or 'false'}))"
-            yield _row(f"values of unlinked {node.name}", "0", found, "found = 0", "NULL")
+            yield _row(f"unlinked_values of {node.name}", "0", found, "found = 0", "NULL")
 
     def _persons(self, node: Node, source: str, k: str) -> str:
         """Return the check of the persons who can be behind equal labels of unlinked rows."""
@@ -229,7 +233,7 @@ class LinkedAudit:
         )
         found = f"(SELECT min(persons) FROM {behind.result})"
         passed = "coalesce(found, required) >= required"
-        return _row(f"persons of unlinked {node.name}", k, found, passed, example)
+        return _row(f"unlinked_people of {node.name}", k, found, passed, example)
 
     def _references(self) -> Iterator[str]:
         """Yield the check that each row of a reference table is used by k persons or by none."""

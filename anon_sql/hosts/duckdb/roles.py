@@ -246,7 +246,7 @@ def declare(
     sensitive: Sequence[str] = (),
     identifier: Sequence[str] = (),
     keep: Sequence[str] = (),
-    drop: Sequence[str] = (),
+    exclude: Sequence[str] = (),
 ) -> None:
     """Declare the roles of columns as ``anon:`` tags; other columns keep their comments.
 
@@ -265,7 +265,7 @@ def declare(
         raise AnonError("declare", "the table must exist", f"'{table}'")
     columns = {fold(name): name for name in found.names}
     chosen: dict[str, str] = {}
-    for role, names in zip(ROLES, (identifier, quasi, sensitive, keep, drop), strict=True):
+    for role, names in zip(ROLES, (identifier, quasi, sensitive, keep, exclude), strict=True):
         for name in [names] if isinstance(names, str) else names:
             column = columns.get(fold(name))
             if column is None:

@@ -50,7 +50,7 @@ _TYPES = {
     "sensitive": "Columns",
     "identifiers": "Columns",
     "keep": "Columns",
-    "drop": "Columns",
+    "exclude": "Columns",
     "weights": "Weights",
 }
 _NAMED = ("released", "hierarchy", "population", "like", "ledger", "state", "series")

@@ -152,7 +152,7 @@ def column_of(name: str) -> Any:
 
 
 SPARK = Python()  # without comments, which Spark writes with other statements
-ROLES = ("quasi", "sensitive", "identifiers", "keep", "drop")
+ROLES = ("quasi", "sensitive", "identifiers", "keep", "exclude")
 _LISTS = ("attribute", "value", "level", "label")
 
 

@@ -138,7 +138,7 @@ def test_names_of_columns_cannot_leave_the_folder(tmp_path):
     duckdb.connect().execute(f"COPY ({sql}) TO '{tmp_path / 'people.parquet'}'")
     made = run(
         *("release", tmp_path / "people.parquet", tmp_path / "safe.parquet", "--k", 5),
-        *("--quasi", f'"{name}","{other}"', "--sensitive", "illness", "--drop", "name,sex,born"),
+        *("--quasi", f'"{name}","{other}"', "--sensitive", "illness", "--exclude", "name,sex,born"),
         "--manifest",
     )
     assert made.exit_code == 0, made.output

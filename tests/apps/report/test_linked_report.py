@@ -124,7 +124,7 @@ def test_a_check_that_passes_says_nothing_else(released, tmp_path):
         r"[\d,]+, at most [\d,]+ in the raw table", checks["audit: rows of visit"]["found"]
     )
     assert checks["audit: k"]["found"] == "5, at least 5 required"
-    assert checks["audit: labels of visit"]["found"] == "0, none allowed"
+    assert checks["audit: true_labels of visit"]["found"] == "0, none allowed"
 
 
 def test_a_release_with_a_purpose_and_a_recipient_has_lines_to_sign(released, tmp_path):

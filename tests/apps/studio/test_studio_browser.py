@@ -279,7 +279,7 @@ def test_roles_are_confirmed_only_if_their_rows_were_in_view(chromium, tmp_path)
         assert "columns were not in view yet" in page.page.text_content("#said")
         assert unread() == "40 of 40 roles are not confirmed yet."
         page.page.click("#all")
-        page.page.select_option("#set-all", "drop")
+        page.page.select_option("#set-all", "exclude")
         assert unread() == "40 of 40 roles are not confirmed yet."
         page.page.fill("#find", "question_1")
         page.page.click("#confirm-all")

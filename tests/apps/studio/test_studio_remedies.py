@@ -168,7 +168,7 @@ def test_a_kept_column_that_makes_rows_unique_is_named(tmp_path):
         for role, columns in {**ROLES, "keep": ["number", "ward"]}.items():
             studio.choose("role", role, columns)
         page = studio.page("/data/check?run=yes")
-        assert REMEDIES["identifying combinations"] in page
+        assert REMEDIES["identifying_combinations"] in page
         assert NOW in page
         tried = studio.page("/data/remedies")
     assert "Leaving out number lifts it: 0% of the rows are then unique." in tried

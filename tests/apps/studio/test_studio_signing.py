@@ -212,7 +212,7 @@ def test_a_summary_that_cannot_be_written_takes_the_release_with_it(tmp_path, mo
     bench = Bench({"path": str(tmp_path / "people.parquet"), "start": str(tmp_path)}, spilled)
     bench.table()
     tables = bench.roles()["tables"]
-    tables["roles"] = {"keep": [], "drop": [], **ROLES, "confirmed": True}
+    tables["roles"] = {"keep": [], "exclude": [], **ROLES, "confirmed": True}
     tables["release"]["t"] = 0.5
     tables["statement"] |= {"purpose": "A study", "recipient": "A university"}
     bench.check(tables)

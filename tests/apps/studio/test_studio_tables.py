@@ -58,7 +58,7 @@ def test_columns_are_spare_only_together_with_those_that_are_left_out_too(tmp_pa
     assert found["without"]["figure"]["value"] == whole
     sql = found["without"]["figure"]["sql"]
     assert not [name for name in left_out if f"'{name}'" in sql]
-    session.apply("role", "drop", left_out)
+    session.apply("role", "exclude", left_out)
     assert bench.risk(session.recipe, [])["without"] is None
 
 

@@ -51,7 +51,7 @@ def taken(tmp_path_factory):
     suggested = con.sql("FROM suggest_roles('raw')").to_arrow_table().to_pylist()
     source = folder / "people.parquet"
     tables = first_recipe(con, source, folder, suggested, Dialect())
-    tables["roles"] = {"keep": [], "drop": [], **ROLES}
+    tables["roles"] = {"keep": [], "exclude": [], **ROLES}
     shown, relation = {}, {"name": "people.parquet", "call": None}
     for method in methods():
         trees = {"age": "age.csv", "height": "height.csv"} if method == "datafly" else {}

@@ -189,7 +189,7 @@ def test_people_are_counted_on_kept_columns_with_entity(con):
     ((found, meaning),) = con.execute(
         f"SELECT found, meaning FROM audit('raw', 'released', {K}, quasi := {QUASI}, keep := ['plan'], "
         "sensitive := ['illness'], identifiers := ['patient_id'], entity := 'patient_id') "
-        "WHERE property = 'rare combinations'"
+        "WHERE property = 'rare_combinations'"
     ).fetchall()
     assert found == 1
     assert meaning.startswith("300 of 300 persons share")

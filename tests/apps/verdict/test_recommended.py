@@ -37,10 +37,10 @@ def test_figures_are_those_of_the_verdict_on_the_release(con):
         given = {"k": k, "l": level, "q": names, "s": [hidden]}
         con.execute(
             "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := $k, l := $l, quasi := $q, "
-            "sensitive := $s, drop := ['*'], effort := 'fast')",
+            "sensitive := $s, exclude := ['*'], effort := 'fast')",
             given,
         )
-        said = measure(con, {**request, "keep": [], "drop": ["*"]}, None)
+        said = measure(con, {**request, "keep": [], "exclude": ["*"]}, None)
         expected = {each.name: each.value for each in said.figures if each.name in LOSS}
         assert figures(tried) == pytest.approx(expected, rel=1e-12)
         ((classes,),) = con.execute(

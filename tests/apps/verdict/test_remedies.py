@@ -160,8 +160,8 @@ def test_what_is_green_accepted_decided_otherwise_or_of_a_series_is_not_tried(co
     assert remedied(con, "made elsewhere", REQUEST, other, {}) is other
 
 
-UNIQUE = "SELECT found FROM audit('raw', 'released') WHERE property = 'identifying combinations'"
-RARE_ONES = "SELECT found FROM audit('raw', 'released') WHERE property = 'rare combinations'"
+UNIQUE = "SELECT found FROM audit('raw', 'released') WHERE property = 'identifying_combinations'"
+RARE_ONES = "SELECT found FROM audit('raw', 'released') WHERE property = 'rare_combinations'"
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ RARE_ONES = "SELECT found FROM audit('raw', 'released') WHERE property = 'rare c
             RARE_ONES,
             "Leaving out x lifts it: 0% of the rows",
         ),
-        ("i // 4 AS x, i % 5 AS y, 1 AS z", 0.9, RARE_ONES, REMEDIES["identifying combinations"]),
+        ("i // 4 AS x, i % 5 AS y, 1 AS z", 0.9, RARE_ONES, REMEDIES["identifying_combinations"]),
     ],
 )
 def test_the_kept_column_that_stands_out_is_named(con, columns, found, sql, said):
@@ -189,7 +189,7 @@ def test_the_kept_column_that_stands_out_is_named(con, columns, found, sql, said
         "CREATE OR REPLACE TABLE released AS SELECT '*' AS a, '*' AS b, 's' AS s, 1 AS n, "
         f"{columns} FROM range(1000) AS made(i)"
     )
-    remedy = REMEDIES["identifying combinations"]
+    remedy = REMEDIES["identifying_combinations"]
     kept = Reason(RED, "audit", "Some rows stand out.", sql, found, remedy=remedy)
     (text,) = tried(con, [kept], {"keep": ["x", "y", "z"]})
     assert text.startswith(said)

@@ -78,7 +78,7 @@ def test_a_hierarchy_makes_texts_readable(con):
     )
     con.execute(
         "CREATE OR REPLACE TABLE released AS FROM anonymize('raw', k := 5, quasi := 'born', "
-        "sensitive := 'ill', drop := 'weight', hierarchy := 'trees', effort := 'fast')"
+        "sensitive := 'ill', exclude := 'weight', hierarchy := 'trees', effort := 'fast')"
     )
     assert "texts" not in reasons(con, {**request, "quasi": ["born"], "hierarchy": "trees"})
 

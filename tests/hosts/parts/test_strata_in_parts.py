@@ -99,7 +99,7 @@ def test_classes_lie_within_strata(con, monkeypatch, rows, rare, names, k, size,
         f"SELECT property FROM audit('big', 'release', k := {k}, quasi := {QUASI}, "
         f"sensitive := 'ill'{listed}) WHERE passed = false"
     ).fetchall()
-    asked = {"k", "l", "t", "beta", "labels", "rows"}
+    asked = {"k", "l", "t", "beta", "true_labels", "rows"}
     assert [name for (name,) in failed if name in asked] == []
     ordered = con.execute("SELECT count(DISTINCT row) FROM release").fetchall()[0][0]
     assert ordered == rows - dropped

@@ -266,7 +266,7 @@ document.addEventListener("keydown", (event) => {
   const row = target.closest("tr[data-column]") || $(".roles tbody tr[tabindex='0']");
   const screens = all("nav a").map((each) => each.getAttribute("href"));
   const at = screens.indexOf(location.pathname);
-  const roles = ["identifier", "quasi", "sensitive", "keep", "drop"];
+  const roles = ["identifier", "quasi", "sensitive", "keep", "exclude"];
   if (row && pressed === "ArrowDown") move(row, target.closest("tr[data-column]") ? 1 : 0);
   else if (row && pressed === "ArrowUp") move(row, -1);
   else if (row && roles[pressed - 1]) setRole([row], roles[pressed - 1]);

@@ -1,4 +1,4 @@
-"""The role drop: columns that are left out although they identify nobody, wherever roles go."""
+"""The role exclude: columns that are left out although they identify nobody, wherever roles go."""
 
 import json
 
@@ -27,33 +27,33 @@ def columns(con, call):
 
 
 def test_a_release_leaves_it_out_by_parameter_and_by_comment(t):
-    said = columns(t, f"FROM mondrian('t', k := 5, {ROLES}, drop := ['remarks'])")
+    said = columns(t, f"FROM mondrian('t', k := 5, {ROLES}, exclude := ['remarks'])")
     assert said == ["age", "visits", "illness"]
     anon_sql.declare(
-        t, "t", quasi="age", keep="visits", sensitive="illness", identifier="id", drop="REMARKS"
+        t, "t", quasi="age", keep="visits", sensitive="illness", identifier="id", exclude="REMARKS"
     )
     assert columns(t, "FROM mondrian('t', k := 5)") == said
     roles = t.execute("SELECT column_name, role FROM anon_roles('t')").fetchall()
-    assert dict(roles)["remarks"] == "drop"
+    assert dict(roles)["remarks"] == "exclude"
 
 
 def test_a_declared_quasi_identifier_may_be_left_out(t):
     t.execute("COMMENT ON COLUMN t.visits IS 'anon:quasi'")
-    given = "quasi := 'age', identifiers := 'id', drop := ['visits', 'remarks', 'illness']"
+    given = "quasi := 'age', identifiers := 'id', exclude := ['visits', 'remarks', 'illness']"
     assert columns(t, f"FROM mondrian('t', k := 5, {given})") == ["age"]
 
 
 def test_one_role_a_column(t):
-    call = f"FROM mondrian('t', k := 5, {ROLES}, drop := ['remarks', 'visits'])"
-    assert "a column has one role, got visits as keep and as drop" in fails(t, call)
-    assert "drop must name columns of the table, got 'remark'" in fails(
-        t, f"FROM mondrian('t', k := 5, {ROLES}, drop := 'remark')"
+    call = f"FROM mondrian('t', k := 5, {ROLES}, exclude := ['remarks', 'visits'])"
+    assert "a column has one role, got visits as keep and as exclude" in fails(t, call)
+    assert "exclude must name columns of the table, got 'remark'" in fails(
+        t, f"FROM mondrian('t', k := 5, {ROLES}, exclude := 'remark')"
     )
 
 
 def test_an_audit_requires_that_it_is_gone(t):
-    t.execute(f"CREATE TABLE r AS FROM mondrian('t', k := 5, {ROLES}, drop := 'remarks')")
-    found = "SELECT passed FROM audit('t', '{}', 5, {}, drop := 'remarks') WHERE property = '{}'"
+    t.execute(f"CREATE TABLE r AS FROM mondrian('t', k := 5, {ROLES}, exclude := 'remarks')")
+    found = "SELECT passed FROM audit('t', '{}', 5, {}, exclude := 'remarks') WHERE property = '{}'"
     assert t.execute(found.format("r", ROLES, "identifiers")).fetchall() == [(True,)]
     t.execute("CREATE TABLE left_in AS SELECT *, 'x' AS remarks FROM r")
     assert t.execute(found.format("left_in", ROLES, "identifiers")).fetchall() == [(False,)]
@@ -63,9 +63,9 @@ def test_an_audit_requires_that_it_is_gone(t):
     ("given", "kept"),
     [
         ("quasi := ['age'], keep := 'visits', identifiers := '*'", {"age", "visits"}),
-        ("quasi := 'age', keep := ['visits'], drop := ['*']", {"age", "visits"}),
+        ("quasi := 'age', keep := ['visits'], exclude := ['*']", {"age", "visits"}),
         ("quasi := '*', identifiers := ['id', 'remarks']", {"age", "visits", "illness"}),
-        ("quasi := 'age', drop := ['id', 'remarks'], sensitive := '*', l := 2",
+        ("quasi := 'age', exclude := ['id', 'remarks'], sensitive := '*', l := 2",
          {"age", "visits", "illness"}),
     ],
 )  # fmt: skip
@@ -75,16 +75,16 @@ def test_a_star_in_any_role(t, given, kept):
 
 
 def test_only_one_star(t):
-    said = fails(t, "FROM mondrian('t', k := 5, quasi := 'age', keep := '*', drop := '*')")
-    assert said == ("mondrian: keep := ['*'] must be the only * of a call, got another in drop")
+    said = fails(t, "FROM mondrian('t', k := 5, quasi := 'age', keep := '*', exclude := '*')")
+    assert said == ("mondrian: keep := ['*'] must be the only * of a call, got another in exclude")
     t.execute('ALTER TABLE t RENAME COLUMN id TO "*"')
-    said = fails(t, "FROM mondrian('t', k := 5, quasi := 'age', drop := '*')")
-    assert said.startswith("mondrian: drop := ['*'] must be clear, got a column named *")
+    said = fails(t, "FROM mondrian('t', k := 5, quasi := 'age', exclude := '*')")
+    assert said.startswith("mondrian: exclude := ['*'] must be clear, got a column named *")
 
 
 def test_frames(t):
     made = frames.mondrian(
-        t.sql("FROM t").df(), k=5, quasi="age", keep="visits", sensitive="illness", drop="*"
+        t.sql("FROM t").df(), k=5, quasi="age", keep="visits", sensitive="illness", exclude="*"
     )
     assert list(made.columns) == ["age", "visits", "illness"]
 
@@ -93,11 +93,13 @@ def test_the_command_line_and_its_manifest(t, tmp_path):
     raw, out = tmp_path / "t.csv", tmp_path / "safe.csv"
     t.execute(f"COPY t TO '{raw}'")
     roles = ("--quasi", "age", "--sensitive", "illness", "--identifier", "id")
-    result = run("release", raw, out, *roles, "--keep", "visits", "--drop", "remarks", "--manifest")
+    result = run(
+        "release", raw, out, *roles, "--keep", "visits", "--exclude", "remarks", "--manifest"
+    )
     assert result.exit_code == 0, result.output
     assert out.read_text().splitlines()[0] == "age,visits,illness"
     written = json.loads((tmp_path / "safe.csv.anon.json").read_text())
-    assert written["roles"]["drop"] == ["remarks"]
+    assert written["roles"]["exclude"] == ["remarks"]
     assert run("verify", out, "--raw", raw).exit_code == 0
     result = run(
         "release", raw, out, *roles[:-1], "*", "--keep", "visits", "--manifest", "--overwrite"
@@ -105,8 +107,8 @@ def test_the_command_line_and_its_manifest(t, tmp_path):
     assert result.exit_code == 0, result.output
     written = json.loads((tmp_path / "safe.csv.anon.json").read_text())
     assert written["roles"]["identifiers"] == ["remarks", "id"]
-    said = refused("release", raw, out, *roles, "--keep", "*", "--drop", "*", "--overwrite")
-    assert said == "anonymize: --keep '*' must be the only * of a call, got another in --drop"
+    said = refused("release", raw, out, *roles, "--keep", "*", "--exclude", "*", "--overwrite")
+    assert said == "anonymize: --keep '*' must be the only * of a call, got another in --exclude"
 
 
 def test_a_manifest_of_an_earlier_version_has_no_such_role(t, tmp_path):
@@ -116,11 +118,11 @@ def test_a_manifest_of_an_earlier_version_has_no_such_role(t, tmp_path):
     assert run("release", raw, out, *roles, "--manifest").exit_code == 0
     path = tmp_path / "safe.csv.anon.json"
     written = json.loads(path.read_text())
-    del written["roles"]["drop"]
+    del written["roles"]["exclude"]
     path.write_text(json.dumps(written))
     assert run("verify", out).exit_code == 3
 
 
 def test_declare_names_columns(t):
-    with pytest.raises(AnonError, match="drop must name columns of the table, got 'nobody'"):
-        anon_sql.declare(t, "t", drop=["nobody"])
+    with pytest.raises(AnonError, match="exclude must name columns of the table, got 'nobody'"):
+        anon_sql.declare(t, "t", exclude=["nobody"])
