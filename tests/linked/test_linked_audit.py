@@ -119,7 +119,12 @@ def failed(con, truth="false"):
 
 def test_a_release_passes(made):
     found = made.execute(CALL.format("true")).fetchall()
-    assert {row[0] for row in found} >= {"k", "persons", "true_labels of visit", "l of diagnosis.code"}
+    assert {row[0] for row in found} >= {
+        "k",
+        "persons",
+        "true_labels of visit",
+        "l of diagnosis.code",
+    }
     assert all(passed for *_, passed, _ in found)
 
 

@@ -167,7 +167,9 @@ def test_a_check_that_the_manifest_records_as_failed_fails(folder):
                 check.update(passed=False, found=3)
 
     edited(folder, change)
-    assert "audit: true_labels of visit, as the manifest records it (3, none allowed)" in verify(folder)
+    assert "audit: true_labels of visit, as the manifest records it (3, none allowed)" in verify(
+        folder
+    )
     assert "checks: as written (labels of visit)" in verify(folder, raw=True)
 
 
