@@ -253,7 +253,7 @@ class SpelledAs(ContextDecorator):
 
 
 def not_installed(
-    function: str, rule: str | Words, got: str, extra: str, instead: str | Words = ""
+    function: str, rule: str | Words, got: str | None, extra: str, instead: str | Words = ""
 ) -> AnonError:
     """Return the error for missing packages of an extra; instead: an alternative to them."""
     return AnonError(function, rule, got, _Joined((f"pip install 'anon-sql[{extra}]'", instead)))

@@ -16,7 +16,7 @@ def test_every_column_needs_a_role(con):
         'CREATE TABLE t AS SELECT i AS code, i % 3 AS a, 1 AS "Ann 555-12345" FROM range(100) r(i)'
     )
     assert fails(con, "FROM rayden('t', quasi := ['a'])") == (
-        "rayden: every column needs a role, got none for code and 1 column whose name looks like "
+        "rayden: every column needs a role, got no role for code and 1 column whose name looks like "
         "a value; declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), name it in identifiers, "
         "quasi, sensitive or keep, or pass keep := ['*'] to release all of them as they are"
     )

@@ -146,9 +146,9 @@ def test_an_error_is_spelled_by_its_host():
 
 
 def test_a_hint_that_a_host_lacks_is_left_out():
-    error = AnonError("rayden", "a role is needed", "none", Where(COMMENTS, "declare it"))
-    assert str(error) == "rayden: a role is needed, got none; declare it"
-    assert error.render(SPARK) == "rayden: a role is needed, got none"
+    error = AnonError("rayden", "a role is needed", None, Where(COMMENTS, "declare it"))
+    assert str(error) == "rayden: a role is needed; declare it"
+    assert error.render(SPARK) == "rayden: a role is needed"
 
 
 @pytest.mark.parametrize(

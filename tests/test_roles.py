@@ -91,7 +91,7 @@ def test_quasi_replaces_what_is_declared_and_the_rest_must_be_kept(people):
         ("quasi := [1, 2]", "quasi must be a list of column names, got list"),
         (
             "quasi := [], keep := ['age', 'city', 'sex', 'born']",
-            "at least one quasi-identifier is needed, got none; pass quasi := ['age', …] "
+            "at least one quasi-identifier is needed; pass quasi := ['age', …] "
             "or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
         ),
     ],
@@ -149,7 +149,7 @@ def test_an_uncommitted_comment_does_not_count(people):
 def test_a_table_of_the_same_name_in_another_schema(people):
     people.execute("CREATE SCHEMA other")
     people.execute("CREATE TABLE other.people AS SELECT age, illness FROM people")
-    needs = "rayden: at least one quasi-identifier is needed, got none; pass quasi := ['age', …]"
+    needs = "rayden: at least one quasi-identifier is needed; pass quasi := ['age', …]"
     assert fails(people, "FROM rayden('other.people')").startswith(needs)
     people.execute("COMMENT ON COLUMN other.people.age IS 'anon:quasi'")
     assert columns(people, "FROM rayden('other.people')") == ["age", "illness"]

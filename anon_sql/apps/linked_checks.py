@@ -173,7 +173,7 @@ def checked(found: Tables) -> Iterator[Check]:
     written = found.written
     for name, own in written["tables"].items():
         same = sorted(found.columns[name]) == sorted(own["columns"])
-        yield Check(f"columns of {name}: as written", same, "" if same else "others")
+        yield Check(f"columns of {name}: as written", same, "" if same else "other columns")
         if not same:
             return
     yield from _formats(found)

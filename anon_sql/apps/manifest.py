@@ -198,7 +198,7 @@ def require_hierarchy(
     """Raise AnonError if a release was made with hierarchies and labels are compared without."""
     if written["parameters"]["hierarchy"] and not given:
         rule = "a release made with a hierarchy needs it again"
-        raise AnonError(function, rule, "none", hint)
+        raise AnonError(function, rule, None, hint)
 
 
 def entries(folder: Path) -> dict[str, bool]:

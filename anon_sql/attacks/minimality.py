@@ -322,7 +322,7 @@ def _not_made() -> AnonError:
     return AnonError(
         NAME,
         "the call must make the classes of the release",
-        "others",
+        None,
         "pass the method, every parameter, the key and the roles of all columns as they were when "
         "it was released, with this version; a release in parts or of a series cannot be attacked",
     )

@@ -88,7 +88,7 @@ def audit_request(
             raise AnonError(
                 NAME,
                 Parameter(model.name) + " needs a sensitive column",
-                "none",
+                None,
                 "pass " + Argument("sensitive", ["illness", ...]),
             )
     person = _entity(own.entity, raw, roles.quasi)

@@ -87,7 +87,7 @@ def read_bin_widths(
         raise AnonError(
             function,
             Argument("format", form) + " shows none of the ranges that bins need",
-            "both",
+            None,
             "use " + Argument("format", "label"),
         )
     return found

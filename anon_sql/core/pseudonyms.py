@@ -217,7 +217,7 @@ def resolved(
         found = os.environ.get(reference[2])
         if not found:
             rule = "the environment variable that " + Parameter("key") + " names must be set"
-            raise AnonError(function, rule, "none", HINT)
+            raise AnonError(function, rule, None, HINT)
         source = os.fsencode(found)
     elif reference:
         source = secret(function, reference[2])

@@ -238,7 +238,7 @@ def assign(
         raise AnonError(
             function,
             "at least one quasi-identifier is needed",
-            "none",
+            None,
             "pass "
             + Argument("quasi", ["age", ...])
             + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"),

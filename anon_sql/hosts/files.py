@@ -128,7 +128,7 @@ def temporary_folder(function: str) -> Path:
         found = None
     if found is None or not os.access(found, os.W_OK | os.X_OK):
         rule = "there must be a folder for temporary files that can be written"
-        raise AnonError(function, rule, "none", "set TMPDIR")
+        raise AnonError(function, rule, None, "set TMPDIR")
     return found
 
 

@@ -246,7 +246,7 @@ def _require_names(con: object, root: object) -> None:
         raise AnonError(NAME, rule, f"a {type(con).__name__}", hint)
     if not isinstance(root, str):
         rule = Parameter("root") + " must be the name of a table"
-        got = "none" if root is None else f"a {type(root).__name__}"
+        got = None if root is None else f"a {type(root).__name__}"
         raise AnonError(NAME, rule, got, hint)
 
 
@@ -313,7 +313,7 @@ class _Target:
 
     def __init__(self, con: duckdb.DuckDBPyConnection, into: str, files: str, overwrite: bool):
         if not isinstance(into, str) or not into:
-            raise AnonError(NAME, Parameter("into") + " must be a schema or a folder", "none")
+            raise AnonError(NAME, Parameter("into") + " must be a schema or a folder")
         if files not in FILES:
             rule = Parameter("format_files") + " must be 'parquet' or 'csv'"
             raise AnonError(NAME, rule, f"'{files}'")

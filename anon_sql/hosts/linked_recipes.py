@@ -147,7 +147,7 @@ def require_named(function: str, recipe: LinkedRecipe, schema: Schema) -> None:
     ]
     if new:
         rule = "every column of the source must have a role in the recipe"
-        raise AnonError(function, rule, f"none for {listed(new)}")
+        raise AnonError(function, rule, f"no role for {listed(new)}")
     if recipe.source.get("schema_sha256", schema_sha256(schema)) != schema_sha256(schema):
         rule = "the source must have the schema that the recipe was written for"
         got = "columns of other types or in another order, or other links"

@@ -170,10 +170,10 @@ def sections(function: str, said: Mapping[str, Any]) -> dict[str, Any]:
     found = dict(said)
     require_known(function, "the recipe", found, ("recipe", *_TABLES))
     if found.get("recipe") != FORM:
-        raise AnonError(function, f"the recipe must be one of form {FORM}", "another")
+        raise AnonError(function, f"the recipe must be one of form {FORM}")
     for name in _TABLES:
         if not isinstance(found.setdefault(name, {}), dict):
-            raise AnonError(function, f"[{name}] of the recipe must be a table", "another")
+            raise AnonError(function, f"[{name}] of the recipe must be a table")
     require_typed(function, "[made]", found["made"], _MADE)
     return found
 
@@ -223,7 +223,7 @@ def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
     if "schema_sha256" not in found:
         rule = "[source] must have a schema_sha256"
         hint = Option("anon-sql roles FILE --recipe PATH", verb="") + " writes one"
-        raise AnonError(function, rule, "none", hint)
+        raise AnonError(function, rule, None, hint)
     return dict(found)
 
 
@@ -240,7 +240,7 @@ def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str,
     require_known(function, "[release]", found, release_keys(fold(method)))
     named_key(function, "key in [release]", found.get("key"), NO_SECRET)
     if found.get(UNIT, PERSON) not in (PERSON, ROW):
-        raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}", "another")
+        raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}")
     return fold(method), dict(found)
 
 
@@ -288,7 +288,7 @@ def accepted_of(function: str, found: Mapping[str, Any]) -> dict[str, str]:
         words = _WORD.findall(why) if isinstance(why, str) else []
         if len(words) < 2 or max(map(len, words)) < 3:
             rule = f"{name} in [accepted] must be a sentence of two words or more"
-            got = "less" if isinstance(why, str) and why.strip() else "none"
+            got = "less" if isinstance(why, str) and why.strip() else None
             raise AnonError(function, rule, got, "write why the release may be signed all the same")
     return dict(found)
 
@@ -321,11 +321,11 @@ def require_schema(function: str, recipe: Recipe, types: Mapping[str, str]) -> N
     gone = [n for names in recipe.roles.values() for n in names if fold(n) not in present]
     if gone:
         rule = "the source must have every column of the recipe"
-        raise AnonError(function, rule, f"none called {listed(gone)}")
+        raise AnonError(function, rule, f"no column called {listed(gone)}")
     new = [name for name in types if fold(name) not in named]
     if new:
         rule = "every column of the source must have a role in the recipe"
-        raise AnonError(function, rule, f"none for {listed(new)}")
+        raise AnonError(function, rule, f"no role for {listed(new)}")
     if schema_sha256(types) != recipe.source["schema_sha256"]:
         rule = "the source must have the schema that the recipe was written for"
         by = Option("anon-sql roles FILE --recipe PATH", verb="")

@@ -100,7 +100,7 @@ def require_values(
     found = list(values_of(schema, tied, every))
     if not found:
         rule = Argument("l", l) + " needs a sensitive column or link"
-        raise AnonError(function, rule, "none")
+        raise AnonError(function, rule)
     for values in found:
         many = len(np.unique(values.code[values.code != MISSING]))
         if len(values.code) and many < l:

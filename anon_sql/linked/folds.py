@@ -108,7 +108,7 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
         if column.null_count or several(column.to_numpy()):
             if node.link is not None and key in node.link.columns:
                 continue  # a part of a key that is a link too
-            got = f"others in {node.name}"
+            got = f"NULL or equal keys in {node.name}"
             raise AnonError(function, "new keys must be different", got, _HINT)
     if node.link is None:
         return np.full(table.num_rows, -1, np.int32)

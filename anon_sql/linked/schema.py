@@ -400,7 +400,7 @@ def _require_roles(function: str, schema: Schema) -> None:
         raise AnonError(
             function,
             "every column, key and link needs a role",
-            f"none for {_dotted(none)}",
+            f"no role for {_dotted(none)}",
             "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), or name it in "
             + Argument("keep", none[:1]),
         )

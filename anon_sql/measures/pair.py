@@ -212,7 +212,7 @@ def require_types(
         raise AnonError(
             function,
             "the release must have every quasi-identifier",
-            f"none called {', '.join(missing)}",
+            f"no column called {', '.join(missing)}",
             did_you_mean(missing[0], released),
         )
     for column in quasi:
@@ -226,7 +226,7 @@ def require_any(function: str, sensitive: Sequence[str]) -> None:
         raise AnonError(
             function,
             "at least one sensitive column is needed",
-            "none",
+            None,
             "pass "
             + Argument("sensitive", ["illness", ...])
             + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'"),
@@ -241,7 +241,7 @@ def require_released(function: str, sensitive: Sequence[str], released: Sequence
             raise AnonError(
                 function,
                 "the release must have every sensitive column",
-                f"none called {column}",
+                f"no column called {column}",
                 did_you_mean(column, released),
             )
 

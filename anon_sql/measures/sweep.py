@@ -47,7 +47,7 @@ class Methods:
             return None
         listed = value if isinstance(value, list) else [value]
         if not listed:
-            raise AnonError(function, Parameter(name) + " must name a method", "none")
+            raise AnonError(function, Parameter(name) + " must name a method")
         return tuple(dict.fromkeys(_method(function, name, item) for item in listed))
 
 
@@ -69,7 +69,7 @@ class Sizes:
             raise AnonError(
                 function,
                 Parameter(name) + " must be whole numbers",
-                "NULL" if value is None else "none",
+                "NULL" if value is None else None,
             )
         return tuple(k for at, k in enumerate(listed) if k not in listed[:at])
 

@@ -134,7 +134,7 @@ def density(
     try:
         from sklearn.cluster import DBSCAN
     except ImportError:
-        raise not_installed(function, "scikit-learn must be installed", "none", "ml") from None
+        raise not_installed(function, "scikit-learn must be installed", None, "ml") from None
     scaled = weighted(table)
     first, place = distinct_rows(function, scaled)
     points, counts = scaled[first], np.bincount(place)

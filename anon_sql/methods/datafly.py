@@ -68,7 +68,7 @@ def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:
         raise AnonError(
             call.function,
             "every quasi-identifier needs a hierarchy",
-            f"none for {', '.join(without)}",
+            f"no hierarchy for {', '.join(without)}",
             "add one, or use basic_mondrian, which takes columns without",
         )
     share, k = call.options.suppression_limit, call.constraint.k

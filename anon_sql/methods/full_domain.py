@@ -373,7 +373,7 @@ def full_domain(table: QuasiTable, call: Call[FullDomain]) -> Partition:
         raise AnonError(
             call.function,
             f"a combination of levels must be legal with at most {judge.limit:,} rows suppressed",
-            "none",
+            None,
             "raise "
             + Parameter("suppression_limit")
             + ", or let "

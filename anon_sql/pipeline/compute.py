@@ -403,7 +403,7 @@ def _require_checked(request: Request, made: Labelled, arranged: Release) -> Non
     """Raise AnonError unless rows, classes and labels of a release are those that were checked."""
     position, wanted = arranged.position, ~made.left_out(request)
     if len(position) and not 0 <= position.min() <= position.max() < len(wanted):
-        got = "others"
+        got = "rows that the table lacks"
     elif wrong := int((np.bincount(position, minlength=len(wanted)) != wanted).sum()):
         got = f"{wrong:,} of the table that {'is' if wrong == 1 else 'are'} not"
     elif not np.array_equal(arranged.class_of, made.class_of[position]):
@@ -494,6 +494,6 @@ def _require_some(request: Request, some: bool) -> None:
         raise AnonError(
             request.function,
             "a release must have a row of the table that is not suppressed",
-            "none",
+            None,
             KEEP,
         )

@@ -197,7 +197,7 @@ def prepare(
     function = request.function
     if request.transparent and request.ties is None:
         rule = "a transparent release must have a key"
-        raise AnonError(function, rule, "none", "please report this")
+        raise AnonError(function, rule, None, "please report this")
     if request.rest:
         rule = "columns that only * releases must be looked at before"
         raise AnonError(function, rule, "some that were not", "please report this")

@@ -218,7 +218,7 @@ def checked(
         raise AnonError(
             function,
             "every column needs a role",
-            f"none for {listed(missing)}",
+            f"no role for {listed(missing)}",
             Where(COMMENTS, "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), ")
             + "name it in "
             + joined(", ", map(Parameter, ("identifiers", "quasi", "sensitive")))
@@ -296,14 +296,14 @@ def _transparent(
         raise AnonError(
             function,
             Parameter("transparent") + " must go without " + Parameter(refused[0]),
-            "both",
+            None,
             "leave one of them out",
         )
     if ties is None:
         raise AnonError(
             function,
             Parameter("transparent") + " needs a secret key, which decides between equal rows",
-            "none",
+            None,
             "put at least 16 random bytes into a variable, and pass " + Argument("key", KEY),
         )
     distinct: list[ValueModel] = (
@@ -373,7 +373,7 @@ def _protected(
             function,
             joined(" and ", map(Parameter, names))
             + f" {'need' if len(names) > 1 else 'needs'} a sensitive column",
-            "none",
+            None,
             "pass "
             + Argument("sensitive", ["illness", ...])
             + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'"),

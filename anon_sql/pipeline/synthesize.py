@@ -56,7 +56,7 @@ def require_sensitive(request: Request) -> None:
         raise AnonError(
             request.function,
             "synthetic records need a sensitive column",
-            "none",
+            None,
             "pass " + Argument("sensitive", "illness") + Where(COMMENTS, " or declare it"),
         )
 

@@ -169,7 +169,7 @@ class Quasi:
             found = evaluated({name: values}, [sql_type], self.conditions, self.time_zone)
         except ValueError:
             rule = "a condition must suit the type of its column"
-            raise AnonError(self.function, rule, f"another on {name}") from None
+            raise AnonError(self.function, rule, f"another type on {name}") from None
         return np.column_stack([true(each) for each in found]).astype(np.bool_)
 
     def word_truth(self, words: Sequence[str | None]) -> Bools:

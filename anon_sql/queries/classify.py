@@ -305,7 +305,7 @@ def _model(name: str, seed: int) -> Any:
         from sklearn.neighbors import KNeighborsClassifier
         from sklearn.svm import LinearSVC
     except ImportError:
-        raise not_installed(_FUNCTION, "scikit-learn must be installed", "none", "ml") from None
+        raise not_installed(_FUNCTION, "scikit-learn must be installed", None, "ml") from None
     models = {
         "random_forest": lambda: RandomForestClassifier(random_state=seed, warm_start=True),
         "knn": lambda: KNeighborsClassifier(15),

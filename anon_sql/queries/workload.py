@@ -126,7 +126,7 @@ def workload(
         if name in present and present[name].null_count < len(present[name])
     ]
     if len(columns) < attributes:
-        raise AnonError(_FUNCTION, "the table must have values in its quasi-identifiers", "none")
+        raise AnonError(_FUNCTION, "the table must have values in its quasi-identifiers")
     found = [
         _query(columns, counts, options, np.random.default_rng([options.seed, at]))
         for at in range(options.n)

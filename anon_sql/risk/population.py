@@ -122,7 +122,7 @@ def require_columns(raw: Mapping[str, str], population: Mapping[str, str]) -> No
             raise AnonError(
                 NAME,
                 "the population must have every quasi-identifier",
-                f"none called {name}",
+                f"no column called {name}",
                 did_you_mean(name, kinds),
             )
         if is_number(NAME, name, kind) != is_number(NAME, name, kinds[fold(name)]):
@@ -215,7 +215,7 @@ def _weighted(
     """
     if (weights.known < sizes).any() or not (weights.least > 0).all():
         rule = Parameter("sampling_weights") + " must be positive numbers in every row"
-        raise AnonError(NAME, rule, "others")
+        raise AnonError(NAME, rule)
     total, counted = weights.total.copy(), sizes.copy()
     total[suppressed], counted[suppressed] = total[suppressed].sum(), counted[suppressed].sum()
     fraction = np.minimum(counted / total, 1.0)

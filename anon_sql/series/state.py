@@ -313,7 +313,7 @@ def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, A
         raise AnonError(function, rule, "a damaged first row", "take an unchanged copy")
     if key is not None and head["key_check"] != key_check(key):
         keys = Parameter("key") + " must be the one that the series began with"
-        raise AnonError(function, keys, "another")
+        raise AnonError(function, keys)
     return head
 
 
@@ -326,7 +326,7 @@ def require_columns(function: str, state: State, columns: Mapping[str, Mapping[s
             raise AnonError(
                 function,
                 f"the {role} columns must be those that the series began with",
-                f"others or other types: {listed(names)}",
+                f"other columns or types: {listed(names)}",
                 "begin a new series for other columns",
             )
 

@@ -331,7 +331,7 @@ def identifiers_among(
     """
     if {shape.name for shape in shapes} != set(names):
         rule = "columns that only * releases must be looked at before"
-        raise AnonError(function, rule, "others", "please report this")
+        raise AnonError(function, rule, None, "please report this")
     found = [(shape.name, suggested(shape)) for shape in shapes]
     return {name: one.reason for name, one in found if one and one.role == "identifier"}
 

@@ -147,8 +147,8 @@ UNION ALL BY NAME
             system.main.list_extract(__anon_rows, CASE
                 WHEN __anon_buffer = __anon_looked_at THEN __anon_at
                 ELSE system.main.error(system.main.concat(
-                    __anon_function, ': the rows released must be those that were checked, ',
-                    'got others; nothing was released; please report this'))
+                    __anon_function, ': the rows released must be those that were checked; ',
+                    'nothing was released; please report this'))
             END) AS __anon_row,
             system.main.list_extract(COLUMNS(* EXCLUDE (
                 __anon_rows, __anon_at, __anon_class, __anon_looked_at, __anon_buffer)),

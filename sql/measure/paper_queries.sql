@@ -12,5 +12,5 @@ CREATE OR REPLACE MACRO paper_queries(paper) AS CASE paper
         'SELECT count(*) FROM raw WHERE workclass IN (''Private'', ''Self-emp-not-inc'', ''Self-emp-inc'') AND age > 55 AND race = ''White''',
         'SELECT count(*) FROM raw WHERE workclass IN (''Private'', ''Self-emp-not-inc'', ''Self-emp-inc'') AND age > 70 AND race = ''White'''
     ]
-    ELSE error('paper_queries: paper must be one of ''m_cof'', got another')
+    ELSE error('paper_queries: paper must be one of ''m_cof''')
 END;

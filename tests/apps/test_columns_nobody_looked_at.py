@@ -28,7 +28,7 @@ def test_columns_without_a_role_are_listed(census):
     said = refused("release", census, census.with_name("safe.csv"), "--quasi", QUASI)
     listed = ", ".join(f"answer_{at:02}" for at in range(COLUMNS))
     assert said == (
-        f"anonymize: every column needs a role, got none for {listed}, income; name it in "
+        f"anonymize: every column needs a role, got no role for {listed}, income; name it in "
         "--identifier, --quasi, --sensitive or --keep, or pass --keep '*' to release all of them "
         "as they are; anon-sql roles suggests roles"
     )

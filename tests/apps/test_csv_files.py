@@ -76,7 +76,7 @@ def test_rows_before_a_wider_line_are_not_dropped(tmp_path):
         ),
         (
             PEOPLE + f'1,"{CANARY}"x,2\n',
-            "have quotes around whole fields only, got others in line 122; "
+            "have quotes around whole fields only, got a quote inside a field in line 122; "
             "write a quote inside a field twice, or pass --quote '' if quotes are text",
         ),
         (PEOPLE + f"1,{CANARY}\0,2\n", "be text, got a NUL byte in line 122"),

@@ -106,7 +106,7 @@ def test_null_names_texts_that_are_no_date(tmp_path):
         (["--thousands", "born=x"], "--thousands must be one of '.', ',', ' ', ''', got 'x'"),
         (
             ["--date-format", "dd.mm.yyyy"],
-            "--date-format must be a format of strptime, got another",
+            "--date-format must be a format of strptime",
         ),
         (["--date-format", "%Q"], "--date-format must be a format of strptime, got another text"),
         (["--date-format", "%d.%m.%Y %H:%M"], "--date-format must be a date without time, got"),

@@ -14,7 +14,7 @@ PEOPLE = "age,sex,illness\n" + "".join(
     [
         (
             ["--quasi", "age"],
-            "anonymize: every column needs a role, got none for sex, illness; name it in "
+            "anonymize: every column needs a role, got no role for sex, illness; name it in "
             "--identifier, --quasi, --sensitive or --keep, or pass --keep '*' to release all of "
             "them as they are; anon-sql roles suggests roles",
         ),
@@ -38,7 +38,7 @@ PEOPLE = "age,sex,illness\n" + "".join(
         ),
         (
             ["--quasi", "age", "--keep", "*", "--l", "2"],
-            "anonymize: --l and --t need a sensitive column, got none; pass --sensitive illness",
+            "anonymize: --l and --t need a sensitive column; pass --sensitive illness",
         ),
         (
             ["--quasi", "age", "--keep", "*", "--sensitive", "illness", "--l", "3"],

@@ -87,7 +87,7 @@ def test_what_cannot_be_compared(people):
         "*",
     ]
     assert refused(*asked, "--previous", people.with_name("may.csv")) == (
-        "release: --previous needs a sensitive column, got none; name it in --sensitive"
+        "release: --previous needs a sensitive column; name it in --sensitive"
     )
     said = refused(*asked, "--sensitive", "stage", "--previous", people.with_name("gone.csv"))
     assert said.startswith("release: --previous must be a file, got")

@@ -139,7 +139,7 @@ def test_a_table_in_a_database_with_and_without_comments(tmp_path):
     with anon_sql.connect(str(path)) as con:
         con.execute("COMMENT ON COLUMN people.age IS 'anon:quasi'")
     said = refused("release", table, tmp_path / "out2.parquet")
-    assert said.startswith("anonymize: every column needs a role, got none for ill; ")
+    assert said.startswith("anonymize: every column needs a role, got no role for ill; ")
     with anon_sql.connect(str(path)) as con:
         con.execute("COMMENT ON COLUMN people.ill IS 'anon:sensitive'")
     assert run("release", table, tmp_path / "out2.parquet").exit_code == 0
@@ -158,11 +158,11 @@ def test_a_table_without_quasi_identifiers_has_no_call(tmp_path):
 def test_some_roles_but_not_all_are_an_error_that_names_the_command_roles(people, tmp_path):
     out = tmp_path / "out.csv"
     assert refused("release", people, out, "--sensitive", "diagnosis") == (
-        "release: --quasi must name quasi-identifiers, got none; write --quasi age,city (anon-sql "
+        "release: --quasi must name quasi-identifiers; write --quasi age,city (anon-sql "
         "roles suggests roles), or release by a recipe"
     )
     said = refused("release", people, out, "--quasi", "age", "--sensitive", "diagnosis")
-    assert said.startswith("anonymize: every column needs a role, got none for email, flag; ")
+    assert said.startswith("anonymize: every column needs a role, got no role for email, flag; ")
     assert said.endswith("; anon-sql roles suggests roles")
     assert not out.exists()
 

@@ -94,9 +94,9 @@ ATTACKS = ["homogeneity", "inference", "skewness", "linking", "background"]
 def test_what_all_attacks_refuse(clinic, attack):
     name = f"attack_{attack}"
     said = fails(clinic, f"FROM {name}('raw', 'label', quasi := ['age', 'city'])")
-    assert said.startswith(f"{name}: at least one sensitive column is needed, got none")
+    assert said.startswith(f"{name}: at least one sensitive column is needed")
     said = fails(clinic, f"FROM {name}('raw', 'label', 'stage')")
-    assert said.startswith(f"{name}: at least one quasi-identifier is needed, got none")
+    assert said.startswith(f"{name}: at least one quasi-identifier is needed")
     said = fails(clinic, f"FROM {name}('raw', 'label', 'ill', quasi := ['age'])")
     assert said.startswith(f"{name}: sensitive must name columns of the table, got 'ill'")
     said = fails(clinic, f"FROM {name}('typed', 'raw', 'stage', quasi := ['age'])")

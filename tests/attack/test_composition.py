@@ -309,16 +309,16 @@ def test_every_value_is_told_apart_and_may_be_left_unchanged(con, kind):
 
 
 ERRORS = {
-    "[]": "releases must be a list of 1 to 12 names, got none",
-    "NULL": "releases must be a list of 1 to 12 names, got none",
+    "[]": "releases must be a list of 1 to 12 names",
+    "NULL": "releases must be a list of 1 to 12 names",
     "['label', NULL]": "releases must be a list of names, got NULL among them",
     "['label'], id := 'agee'": "id must name a column of the raw table, got 'agee'",
     "['label'], l := 0": "l must be a whole number of at least 1",
     "['label'], share := 2": "share must be a number",
-    "['label', 'noones']": "every release must have a quasi-identifier, got none in 'noones'",
+    "['label', 'noones']": "every release must have a quasi-identifier, got no such column in 'noones'",
     "['label', 'other']": "the releases must have stage in one type, got DATE and INTEGER",
     "['broken']": "a label of age must be one that a release prints, got 1 other class in 'broken'",
-    "['ill']": "a release must have every sensitive column, got none called stage in any",
+    "['ill']": "a release must have every sensitive column, got no column called stage in any",
     "['raw']": "",
 }
 

@@ -98,7 +98,7 @@ def test_more_than_one_type_of_mistake_in_a_call():
     )
     said = refused(lambda: frames.anonymize(AGES, k=2, quasi="age"))
     assert said == (
-        "anonymize: every column needs a role, got none for n; name it in identifiers, quasi, "
+        "anonymize: every column needs a role, got no role for n; name it in identifiers, quasi, "
         "sensitive or keep, or pass keep=['*'] to release all of them as they are"
     )
     assert "effort must be one of" in refused(lambda: frames.anonymize(AGES, **CALL, effort="x"))

@@ -21,7 +21,7 @@ NAMES = ("previous", "keep", "k", "seed", "l", "o'clock")
 OPTIONS = {"quasi": "quasi", "identifiers": "identifier"}
 REST = {"quasi": ["previous"], "keep": ["k", "*"]}
 ROLE = "; name it in identifiers, quasi, sensitive or keep, or pass keep"
-NONE = "every column needs a role, got none for keep, k, seed, l, o'clock; "
+NONE = "every column needs a role, got no role for keep, k, seed, l, o'clock; "
 TREE = "must have the columns attribute, value, level and label, got nothing in "
 MAKES = "; read_hierarchies() and numeric_hierarchy() make one"
 
@@ -102,21 +102,21 @@ CASES = [
     ),
     (
         {"l": 2},
-        "l and t need a sensitive column, got none; pass sensitive := ['illness', …] or declare "
+        "l and t need a sensitive column; pass sensitive := ['illness', …] or declare "
         "it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
-        "--l and --t need a sensitive column, got none; pass --sensitive illness",
-        "l and t need a sensitive column, got none; pass sensitive=['illness', …] or declare "
+        "--l and --t need a sensitive column; pass --sensitive illness",
+        "l and t need a sensitive column; pass sensitive=['illness', …] or declare "
         "it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
-        "l and t need a sensitive column, got none; pass sensitive=['illness', …]",
+        "l and t need a sensitive column; pass sensitive=['illness', …]",
     ),
     (
         {"beta": 1},
-        "beta and delta need a sensitive column, got none; pass sensitive := ['illness', …] or "
+        "beta and delta need a sensitive column; pass sensitive := ['illness', …] or "
         "declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
-        "--beta and --delta need a sensitive column, got none; pass --sensitive illness",
-        "beta and delta need a sensitive column, got none; pass sensitive=['illness', …] or "
+        "--beta and --delta need a sensitive column; pass --sensitive illness",
+        "beta and delta need a sensitive column; pass sensitive=['illness', …] or "
         "declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
-        "beta and delta need a sensitive column, got none; pass sensitive=['illness', …]",
+        "beta and delta need a sensitive column; pass sensitive=['illness', …]",
     ),
     (
         {"l": 3, "sensitive": ["l"]},
@@ -297,7 +297,7 @@ def test_an_earlier_release_is_a_file(t, tmp_path):
     t.execute(f"COPY (SELECT 's0' AS seed) TO '{earlier}'")
     said = by_command(tmp_path, {**REST, "sensitive": ["seed"], "previous": [str(earlier)]})
     assert said == (
-        f"release: every release must have a quasi-identifier, got none in '{earlier}'; "
+        f"release: every release must have a quasi-identifier, got no such column in '{earlier}'; "
         "choose from seed"
     )
 

@@ -101,7 +101,7 @@ def test_the_type_in_an_entry_shows_no_value_of_an_enum(con):
         ("manifest := '{}'", "entity must name a column of the table, got NULL; choose from"),
         ("entity := 'age', manifest := '1'", "entity must say whose each row is, got NULL; leave"),
         ("entity := 'score', manifest := '1'", "entity must be text, BLOB, UUID"),
-        ("entity := 'person_id'", "manifest must be given, got none; pass (SELECT to_json"),
+        ("entity := 'person_id'", "manifest must be given; pass (SELECT to_json"),
         (
             "entity := 'person_id', manifest := '1', key := 'short'",
             "key must have at least 16 bytes, got fewer",
@@ -113,4 +113,4 @@ def test_what_it_refuses(people, more, said):
     call = f"FROM ledger_entry('people', 'people', 'May', {more}{key})"
     assert fails(people, call).startswith(f"ledger_entry: {said}")
     nameless = f"FROM ledger_entry('people', 'people', NULL, 'person_id', '1', '{KEY}')"
-    assert fails(people, nameless) == "ledger_entry: name must be given, got none"
+    assert fails(people, nameless) == "ledger_entry: name must be given"

@@ -188,7 +188,7 @@ def test_a_refused_release_leaves_the_target_as_it_was(made):
     made.execute("CREATE SCHEMA safe")
     made.execute("CREATE TABLE safe.other AS SELECT 1 AS one")
     made.execute("COMMENT ON COLUMN visit.days IS NULL")
-    with pytest.raises(AnonError, match=r"needs a role, got none for visit.days"):
+    with pytest.raises(AnonError, match=r"needs a role, got no role for visit.days"):
         anon_sql.release_linked(made, "person", into="safe")
     assert made.execute(
         "SELECT table_name FROM duckdb_tables() WHERE schema_name = 'safe'"

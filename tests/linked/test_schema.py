@@ -69,7 +69,7 @@ def test_a_good_call_is_released(two):
         ),
         (
             "ALTER TABLE person ADD COLUMN visit_rows INTEGER",
-            "every column, key and link needs a role, got none for person.visit_rows",
+            "every column, key and link needs a role, got no role for person.visit_rows",
         ),
     ],
     ids=lambda text: text[:30],
@@ -88,7 +88,7 @@ def test_an_l_that_the_whole_table_lacks(two):
         "visit.code must have at least 6 values in the whole table, got 5"
     )
     assert refused(two, l=2, sensitive=None, keep="visit.code").startswith(
-        "l=2 needs a sensitive column or link, got none"
+        "l=2 needs a sensitive column or link"
     )
 
 

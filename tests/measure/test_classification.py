@@ -81,7 +81,7 @@ def test_what_cannot_be_learned(learnable, monkeypatch):
     assert call("target := 'illness', baseline := 'x'").startswith("classification: baseline must")
     monkeypatch.setitem(sys.modules, "sklearn.svm", None)
     assert call("target := 'illness'") == (
-        "classification: scikit-learn must be installed, got none; pip install 'anon-sql[ml]'"
+        "classification: scikit-learn must be installed; pip install 'anon-sql[ml]'"
     )
 
 

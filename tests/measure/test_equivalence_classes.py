@@ -94,7 +94,7 @@ def test_sensitive_as_a_list_and_a_name(hand):
         (
             "['x']",
             "'y'",
-            "the release must have every sensitive column, got none called y; "
+            "the release must have every sensitive column, got no column called y; "
             "choose from Size, ncp, distinct_x, x",
         ),
         (

@@ -98,7 +98,7 @@ def test_shadowed_comments(people):
 @pytest.mark.parametrize("function", ALL)
 def test_no_quasi_identifier(hand, function):
     said = (
-        f"{function}: at least one quasi-identifier is needed, got none; "
+        f"{function}: at least one quasi-identifier is needed; "
         "pass quasi := ['age', …] or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'"
     )
     assert fails(hand, call(function, quasi="NULL")) == said
@@ -108,7 +108,7 @@ def test_no_quasi_identifier(hand, function):
 @pytest.mark.parametrize("function", ALL)
 def test_a_release_that_lacks_one(hand, function):
     hand.execute("CREATE TABLE less AS SELECT age, city AS town FROM label")
-    said = "the release must have every quasi-identifier, got none called city; "
+    said = "the release must have every quasi-identifier, got no column called city; "
     query = call(function, released="less")
     assert fails(hand, query) == f"{function}: {said}choose from age, town"
 

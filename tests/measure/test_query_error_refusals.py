@@ -141,7 +141,7 @@ def test_no_error_shows_a_value(con, relation, quasi):
                     f"quasi := {quasi})"
                 ).fetchall()
             assert not SHOWN.search(str(raised.value))
-            assert f"values of its own type, got another on {name}" in str(raised.value)
+            assert f"values of its own type, got another type on {name}" in str(raised.value)
 
 
 def test_texts_that_are_numbers_are_compared_as_numbers(con):

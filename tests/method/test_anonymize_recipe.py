@@ -133,11 +133,11 @@ def test_other_content_and_another_schema_are_refused(con, folder):
     )
     con.execute(f"COPY (SELECT *, 1 AS more FROM people) TO '{folder / 'people.parquet'}'")
     assert said(con, folder, line) == (
-        "every column of the source must have a role in the recipe, got none for more"
+        "every column of the source must have a role in the recipe, got no role for more"
     )
     con.execute(f"COPY (SELECT * EXCLUDE (id) FROM people) TO '{folder / 'people.parquet'}'")
     assert said(con, folder, line) == (
-        "the source must have every column of the recipe, got none called id"
+        "the source must have every column of the recipe, got no column called id"
     )
     (folder / "people.parquet").unlink()
     assert said(con, folder).startswith("the source of the recipe must exist, got no 'people.parq")
@@ -152,7 +152,7 @@ def test_other_content_and_another_schema_are_refused(con, folder):
             "[rolls]",
             "the recipe must have known keys only, got 'rolls'; did you mean ro",
         ),
-        ("recipe = 1", "recipe = 2", "the recipe must be one of form 1, got another"),
+        ("recipe = 1", "recipe = 2", "the recipe must be one of form 1"),
         ("recipe = 1", "recipe = ", "the recipe must be TOML, got a mistake at line 2"),
         ('["id"]', '["*"]', "[roles] must name every column, got * in identifier"),
         ('["id"]', '["id", "AGE"]', "a column has one role, got age twice"),
@@ -168,7 +168,7 @@ def test_other_content_and_another_schema_are_refused(con, folder):
         (
             '"We agreed."',
             '" "',
-            "choice in [accepted] must be a sentence of two words or more, got none",
+            "choice in [accepted] must be a sentence of two words or more",
         ),
         ("choice =", "chance =", "[accepted] must have known keys only, got 'chance'"),
         (

@@ -37,7 +37,7 @@ MISTAKES = {
     ),
     "role": (
         RELEASE + "--k 5 --quasi Straße,Größe,Alter --sensitive Gruppe",
-        "anonymize: every column needs a role, got none for Betrag; name it in --identifier, --quasi, "
+        "anonymize: every column needs a role, got no role for Betrag; name it in --identifier, --quasi, "
         "--sensitive or --keep, or pass --keep '*' to release all of them as they are; "
         "anon-sql roles suggests roles",
     ),
@@ -64,7 +64,7 @@ IN_SQL = {
     ),
     "undeclared": (
         "FROM anonymize('kunden', k := 5, quasi := ['Alter', 'Größe'], keep := ['Straße', 'Gruppe'])",
-        "anonymize: every column needs a role, got none for Betrag; ",
+        "anonymize: every column needs a role, got no role for Betrag; ",
     ),
     "column": (
         "FROM anonymize('kunden', k := 5, quasi := ['Altr'], keep := ['*'])",

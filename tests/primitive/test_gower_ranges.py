@@ -80,7 +80,7 @@ def test_declared_columns_and_an_empty_table(con):
         ),
         (
             "gower_ranges('t')",
-            "at least one quasi-identifier is needed, got none; pass quasi := ['age', …] "
+            "at least one quasi-identifier is needed; pass quasi := ['age', …] "
             "or declare it: COMMENT ON COLUMN t.age IS 'anon:quasi'",
         ),
         (

@@ -273,7 +273,7 @@ def test_nothing_at_all(wide):
     [
         (
             "'bare', 'bare_r', l := 2, quasi := ['sex']",
-            "l needs a sensitive column, got none; pass sensitive := ['illness', …]",
+            "l needs a sensitive column; pass sensitive := ['illness', …]",
         ),
         (
             "'people', 'r', true",
@@ -295,7 +295,7 @@ def test_nothing_at_all(wide):
         ),
         (
             "'people', 'less'",
-            "the release must have every quasi-identifier, got none called born; choose from age, city, sex, illness",
+            "the release must have every quasi-identifier, got no column called born; choose from age, city, sex, illness",
         ),
         (
             "'r', 'people', quasi := ['age']",
@@ -303,7 +303,7 @@ def test_nothing_at_all(wide):
         ),
         (
             "'people', 'bare'",
-            "the release must have every sensitive column, got none called illness; choose from age, city, sex, born, score, weight",
+            "the release must have every sensitive column, got no column called illness; choose from age, city, sex, born, score, weight",
         ),
     ],
 )

@@ -182,11 +182,11 @@ def test_what_it_refuses(twice):
     )
     twice.execute("CREATE TABLE others AS SELECT age, weight, 1 AS bed FROM may")
     assert fails(twice, audit.format(f"'others'{ill}")) == (
-        "audit: every earlier release must have a sensitive column, got none in 'others'"
+        "audit: every earlier release must have a sensitive column, got no such column in 'others'"
     )
     twice.execute("CREATE TABLE no_labels AS SELECT illness FROM may")
     assert fails(twice, audit.format(f"'no_labels'{ill}")) == (
-        "audit: every release must have a quasi-identifier, got none in 'no_labels'; choose from "
+        "audit: every release must have a quasi-identifier, got no such column in 'no_labels'; choose from "
         "illness"
     )
     twice.execute("CREATE TABLE elsewhere AS SELECT '[900, 990]' AS age, illness FROM may")

@@ -63,7 +63,7 @@ def test_both_measures_against_plain_sql(con):
 @pytest.mark.parametrize("measure", ["beta_likeness", "delta_disclosure"])
 def test_what_they_refuse(wards, measure):
     assert fails(wards, f"SELECT {measure}('raw', 'label', quasi := ['a'])").startswith(
-        f"{measure}: at least one sensitive column is needed, got none"
+        f"{measure}: at least one sensitive column is needed"
     )
     assert fails(wards, f"SELECT {measure}('label', 'raw', 's', quasi := ['a'])").startswith(
         f"{measure}: the raw table must come first and its release second"

@@ -135,7 +135,7 @@ CALL = "l_diversity('raw', 'label', {})"
     [
         (
             "quasi := ['a']",
-            "at least one sensitive column is needed, got none; pass sensitive := ['illness', …] or "
+            "at least one sensitive column is needed; pass sensitive := ['illness', …] or "
             "declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'",
         ),
         (
@@ -164,7 +164,7 @@ def test_a_release_that_lacks_a_sensitive_column(wards):
     wards.execute("COMMENT ON COLUMN raw.s IS 'anon:sensitive'")
     for sensitive in ("'s'", "NULL"):
         assert fails(wards, f"SELECT l_diversity('raw', 'less', {sensitive}, quasi := ['a'])") == (
-            "l_diversity: the release must have every sensitive column, got none called s; "
+            "l_diversity: the release must have every sensitive column, got no column called s; "
             "choose from a, n"
         )
 

@@ -212,7 +212,7 @@ def test_suppressed_rows_are_one_class_with_those_left_out(wards):
         ),
         (
             "sampling_weights := 's'",
-            "sampling_weights must be positive numbers in every row, got others",
+            "sampling_weights must be positive numbers in every row",
         ),
         (
             "sampling_weights := 'kilo'",

@@ -213,7 +213,7 @@ def test_values_that_the_hierarchy_lacks(wards):
 
 def test_what_it_refuses(wards, shape):
     assert fails(wards, f"SELECT t_closeness('raw', '{shape}', quasi := ['a'])").startswith(
-        "t_closeness: at least one sensitive column is needed, got none"
+        "t_closeness: at least one sensitive column is needed"
     )
     assert fails(wards, f"SELECT t_closeness('{shape}', 'raw', 's', quasi := ['a'])").startswith(
         "t_closeness: the raw table must come first and its release second, got "

@@ -191,7 +191,7 @@ def test_a_name_that_is_a_relation_and_a_column_is_the_relation(checked):
     con = checked
     con.execute("CREATE TABLE s AS FROM t LIMIT 0")
     said = fails(con, "SELECT l_diversity('t', 's', quasi := ['place', 'age'])")
-    assert said.startswith("l_diversity: at least one sensitive column is needed, got none")
+    assert said.startswith("l_diversity: at least one sensitive column is needed")
     con.execute("COMMENT ON COLUMN t.s IS 'anon:sensitive'")
     con.execute("CREATE TABLE r AS FROM mondrian('t', k := 11, quasi := ['place', 'age'])")
     assert con.execute("SELECT l_diversity('t', 'r', quasi := ['place', 'age'])").fetchall() == [

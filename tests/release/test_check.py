@@ -150,6 +150,6 @@ def test_rows_other_than_those_that_were_checked(table, monkeypatch):
     other = {"buffer": pa.array([0], pa.int64())}
     monkeypatch.setattr(release, "one_struct", lambda fields: real({**fields, **other}))
     assert fails(table, CALL) == (
-        "rayden: the rows released must be those that were checked, got others; nothing was "
+        "rayden: the rows released must be those that were checked; nothing was "
         "released; please report this"
     )

@@ -99,7 +99,7 @@ def test_every_quasi_identifier_needs_a_hierarchy(con):
     for given in ("", ", hierarchy := 'h'"):
         said = fails(con, f"FROM datafly('t', k := 2, quasi := ['a', 'b', 'c']{given})")
         assert said == (
-            "datafly: every quasi-identifier needs a hierarchy, got none for "
+            "datafly: every quasi-identifier needs a hierarchy, got no hierarchy for "
             f"{'a, b' if given else 'a, b, c'}; add one, or use basic_mondrian, which takes columns without"
         )
 

@@ -256,7 +256,9 @@ def test_empty_tables_and_columns_of_our_names(con):
 def test_a_column_without_a_role_is_refused_before_anything_is_made(con):
     fill(con, made())
     said = fails(con, "FROM sdka('t', quasi := ['age'], sensitive := 'ill')")
-    assert said.startswith("sdka: every column needs a role, got none for city, born, rid, score")
+    assert said.startswith(
+        "sdka: every column needs a role, got no role for city, born, rid, score"
+    )
 
 
 def test_nothing_to_add_needs_no_generator(con, monkeypatch):
@@ -281,7 +283,7 @@ def test_the_missing_extra_is_one_sentence(con, monkeypatch):
     ("given", "sentence"),
     [
         ("quasi := ['age'], keep := ['*'], l := 1", "synthetic records need a sensitive column"),
-        ("quasi := ['age'], keep := ['rid']", "l and t need a sensitive column, got none"),
+        ("quasi := ['age'], keep := ['rid']", "l and t need a sensitive column"),
         (f"{CALL}, target_ratio := 0.5", "target_ratio must be a number of at least 1, got 0.5"),
         (f"{CALL}, dominant := 2", "dominant must be a number of at least 0 and at most 1, got 2"),
         (f"{CALL}, numbers := 'mean'", "numbers must be one of 'range', 'centre', got 'mean'"),

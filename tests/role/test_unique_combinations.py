@@ -76,7 +76,7 @@ def test_people(people):
     assert [row[0] for row in named] == [["person_id"]]
     assert combined(people, "'people', columns := 'sex'") == []
     assert fails(people, "FROM unique_combinations('people', columns := [])") == (
-        "unique_combinations: columns must name a column, got none"
+        "unique_combinations: columns must name a column"
     )
     by_column = people.execute(
         "SELECT name, sum(score) AS part "
@@ -141,7 +141,7 @@ def test_refusals(people):
     assert "columns must be a list" in fails(
         people, "FROM unique_combinations('people', columns := [1])"
     )
-    assert "columns must name a column, got none" in fails(
+    assert "columns must name a column" in fails(
         people, "FROM unique_combinations('people', columns := [])"
     )
     wide = ", ".join(f"i % 2 AS c{at}" for at in range(60))

@@ -204,7 +204,7 @@ def test_a_report_needs_the_state_of_its_release(recipe, tmp_path):
     assert said("release", recipe(), tmp_path / "may.csv")[0] == 0
     page = ("-o", tmp_path / "page.html")
     code, text = said("report", tmp_path / "people.csv", tmp_path / "may.csv", *page)
-    assert (code, "on a release of a series needs its state, got none" in text) == (1, True)
+    assert (code, "on a release of a series needs its state" in text) == (1, True)
     path = recipe(60, 660)
     assert said("release", path, tmp_path / "june.csv")[0] == 0
     given = ("--series", tmp_path / "state" / "series.duckdb", "--series-key", KEY)
@@ -215,7 +215,7 @@ def test_a_report_needs_the_state_of_its_release(recipe, tmp_path):
     raw, out = tmp_path / "people.csv", tmp_path / "plain.csv"
     assert said("release", raw, out, *plain, "--manifest")[0] == 0
     code, text = said("report", raw, out, *page, *given)
-    assert (code, "must come with a release of a series, got another" in text) == (1, True)
+    assert (code, "must come with a release of a series" in text) == (1, True)
     assert not (tmp_path / "page.html").exists()
 
 

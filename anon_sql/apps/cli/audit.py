@@ -120,7 +120,7 @@ def audit(
             person = _columns(columns, "--entity", [] if entity is None else [entity])
             _require_one_role([*quasi_columns, *sensitive_columns, *person])
             if not quasi_columns:
-                raise AnonError(NAME, "--quasi must name quasi-identifiers", "none")
+                raise AnonError(NAME, "--quasi must name quasi-identifiers")
             asked = Request(
                 quasi_columns,
                 sensitive_columns,
@@ -156,7 +156,7 @@ def _check(
         raise AnonError(NAME, "--c must be above 0", f"{diversity.c:g}")
     for option, level in (("--l", least), ("--t", most)):
         if level is not None and not names(sensitive):
-            raise AnonError(NAME, f"{option} must come with --sensitive", "none")
+            raise AnonError(NAME, f"{option} must come with --sensitive")
     diversity.check(NAME)
 
 
@@ -186,7 +186,7 @@ def _measured(con: duckdb.DuckDBPyConnection, asked: Request) -> Found:
         who = f"any_value(__anon_sort_key({person}))"
     ((rows, people),) = con.execute(f"SELECT count(*), {count} FROM raw").fetchall()
     if not rows:
-        raise AnonError(NAME, "FILE must have rows", "none")
+        raise AnonError(NAME, "FILE must have rows")
     sizes = con.execute(
         f"SELECT __anon_n, count(*), count(DISTINCT __anon_who) FROM (SELECT {count} AS __anon_n, "
         f"{who} AS __anon_who FROM raw GROUP BY {quasi}) GROUP BY __anon_n ORDER BY __anon_n"

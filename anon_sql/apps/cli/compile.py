@@ -136,7 +136,7 @@ def _record() -> Path | None:
         folder = kernels.parallel.cache_folder()
     except (OSError, RuntimeError):  # RuntimeError: numba found no folder at all
         rule = "there must be a folder for compiled kernels that can be written"
-        raise AnonError("compile", rule, "none", "set NUMBA_CACHE_DIR") from None
+        raise AnonError("compile", rule, None, "set NUMBA_CACHE_DIR") from None
     return None if folder is None else folder / "compiled_calls.json"
 
 

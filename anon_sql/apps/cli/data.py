@@ -250,7 +250,7 @@ def _parse(name: str, split: str, content: bytes) -> pa.Table:
             [None if field == "?" else field for field in [*fields[:-1], fields[-1].rstrip(".")]]
         )
     if not rows:
-        raise AnonError(FUNCTION, f"{name} must hold rows of Adult", "none")
+        raise AnonError(FUNCTION, f"{name} must hold rows of Adult")
     columns = {}
     for at, column in enumerate(COLUMNS):
         values = pa.array([row[at] for row in rows], pa.string())

@@ -192,7 +192,7 @@ def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequen
         files.check_source("release", _LIKE, like)
     if previous and not sensitive:
         raise AnonError(
-            "release", f"{_OPTION} needs a sensitive column", "none", "name it in --sensitive"
+            "release", f"{_OPTION} needs a sensitive column", None, "name it in --sensitive"
         )
 
 
@@ -244,7 +244,7 @@ def check_ledger(path: Path | None, entity: str | None) -> None:
     """Raise AnonError if a ledger is asked for and nothing tells persons apart."""
     if path is not None and entity is None:
         rule = "--ledger needs the column that says whose a row is"
-        raise AnonError("release", rule, "none", "name it in --entity")
+        raise AnonError("release", rule, None, "name it in --entity")
 
 
 def open_ledger(con: duckdb.DuckDBPyConnection, path: Path, entity: str, key: str) -> list[str]:

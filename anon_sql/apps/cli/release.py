@@ -108,11 +108,11 @@ def _require_one_table(call: ReleaseCall) -> None:
     A file needs quasi-identifiers; those of tables in a database may stand in comments.
     """
     for option in changed(call.linked):
-        raise AnonError("release", f"{option} must come with --root", "none")
+        raise AnonError("release", f"{option} must come with --root")
     roles = {name for name in manifest.ROLES if call.parameters.get(name)}
     if roles and "quasi" not in roles and files.in_database(call.source) is None:
         hint = "write --quasi age,city (anon-sql roles suggests roles), or release by a recipe"
-        raise AnonError("release", "--quasi must name quasi-identifiers", "none", hint)
+        raise AnonError("release", "--quasi must name quasi-identifiers", None, hint)
     if call.series.series is None:
         for option in changed(call.series):
-            raise AnonError("release", f"{option} must come with --series", "none")
+            raise AnonError("release", f"{option} must come with --series")

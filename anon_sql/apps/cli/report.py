@@ -122,7 +122,7 @@ def report(
                 files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
             files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
-                raise AnonError("report", "RAW must have rows", "none")
+                raise AnonError("report", "RAW must have rows")
             named = {name: call[name] for name in manifest.ROLES}
             options.name_roles(con, "report", named, call["entity"])
             call |= named | _of_series(con, state, named)
@@ -235,7 +235,7 @@ def _state(
     if of_series and state is None:
         rule = "a report on a release of a series needs its state"
         hint = "pass --series FILE, or the recipe in place of RAW"
-        raise AnonError("report", rule, "none", hint)
+        raise AnonError("report", rule, None, hint)
     if state and not of_series:
         rule = "--series, or a recipe of a series, must come with a release of a series"
         raise AnonError("report", rule, "another, as its manifest says")
@@ -322,7 +322,7 @@ def sweep(
             options.name_roles(con, "sweep", named, request.get("entity"))
             request |= named
             if attacks and not request["sensitive"]:
-                raise AnonError("sweep", "--attacks needs a sensitive column", "none")
+                raise AnonError("sweep", "--attacks needs a sensitive column")
             rows = facts.sweep(con, request, attacks=attacks)
             others = facts.left_out(con, rows, request["methods"])
             _write(output, page.of_sweep(rows, request, raw.name, others))

@@ -78,13 +78,13 @@ def roles(
             others = sql or dbt or table is not None or written_as != Dialect()
             if recipe is None or others:
                 rule = "--root must come with --recipe alone"
-                raise AnonError(NAME, rule, "another option" if others else "none")
+                raise AnonError(NAME, rule, "another option" if others else None)
             _check_recipe(recipe, overwrite, False)
             for line in write_recipe(source, recipe, root, link or [], leave_out or []):
                 console.say(line)
             return
         if link or leave_out:
-            raise AnonError(NAME, "--link and --leave-out must come with --root", "none")
+            raise AnonError(NAME, "--link and --leave-out must come with --root")
         files.check_source(NAME, "FILE", source)
         if sql and dbt:
             raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")

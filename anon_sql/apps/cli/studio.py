@@ -70,7 +70,7 @@ def _source(source: Path, table: str | None) -> Path:
     if recipes.is_recipe(source):
         recipes.read(NAME, source)
     elif source.suffix.lower() in (".duckdb", ".db"):
-        raise AnonError(NAME, "a database must come with --table", "none")
+        raise AnonError(NAME, "a database must come with --table")
     else:
         files.check_source(NAME, "FILE", source)
     return source.absolute()

@@ -62,7 +62,7 @@ def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator
     if stated or previous:
         same = sorted(map(digest, previous)) == stated if previous else None
         what = "the earlier releases are those that were named"
-        yield Check(what if previous else f"{what}: --previous names none", same, "others")
+        yield Check(what if previous else f"{what}: --previous names none", same, "other releases")
 
 
 def of_release(
@@ -76,7 +76,7 @@ def of_release(
         if role == "identifiers" or roles.get(role):
             yield Check(f"{what} is left", not left, ", ".join(left), of=role)
     gone = [name for name in roles["quasi"] if fold(name) not in columns]
-    yield Check("every quasi-identifier is there", not gone, f"none called {', '.join(gone)}")
+    yield Check("every quasi-identifier is there", not gone, f"no column called {', '.join(gone)}")
     if gone:
         return
     required = written["parameters"]
@@ -117,7 +117,7 @@ def of_raw(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: str)
     """Check that the raw table has every column that the manifest gives a role."""
     columns = {fold(name) for name in con.sql(f"FROM {quote(raw)}").columns}
     holds = all(fold(name) in columns for names in written["roles"].values() for name in names)
-    return Check("the raw table has the columns it had", holds, "others")
+    return Check("the raw table has the columns it had", holds, "other columns")
 
 
 def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Check]:
@@ -127,7 +127,7 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
     and compare with earlier releases otherwise.
     """
     same = made["raw"] == written["raw"]
-    yield Check("the raw table has the columns it had", same, "others")
+    yield Check("the raw table has the columns it had", same, "other columns")
     for check in made["checks"]:
         if not recorded.unasked(check, written):
             note = f" ({ATTACK})" if check["property"] == EARLIER[0] else ""
@@ -174,8 +174,10 @@ def _other(name: str, made: Mapping[str, Any], written: Mapping[str, Any]) -> st
     """Return the names of the entries that differ, if they have names."""
     mine, theirs = made[name], written[name]
     if isinstance(mine, list):
-        return "others"
-    return ", ".join(key for key in mine if not _equal(mine[key], theirs.get(key))) or "others"
+        return "other values"
+    return (
+        ", ".join(key for key in mine if not _equal(mine[key], theirs.get(key))) or "other values"
+    )
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -232,7 +234,7 @@ def verify(
         if raw is not None:
             files.check_source("verify", "--raw", raw)
         if recipe is not None and (raw or hierarchy):
-            raise AnonError("verify", "--recipe must come without --raw and --hierarchy", "both")
+            raise AnonError("verify", "--recipe must come without --raw and --hierarchy")
         by = None if recipe is None else recipes.read("verify", recipe)
         path = manifest.beside(released)
         if not path.is_file():
@@ -344,7 +346,7 @@ def _checks(
     )
     if cohorts is not None:
         same = made["series"]["cohorts"] == cohorts
-        yield Check("series: what it promises is as written", same, "others")
+        yield Check("series: what it promises is as written", same, "other figures")
     yield from of_pair(written, made)
 
 

@@ -133,7 +133,8 @@ def _unreadable(source: CsvSource, wrong: str, first: int, last: int) -> Excepti
     hint = "write a quote inside a field twice, or " + none
     if wrong == _END:
         return source.error("close every quote", f"one open from line {first:,} to the end", hint)
-    return source.error("have quotes around whole fields only", f"others in {where}", hint)
+    got = f"a quote inside a field in {where}"
+    return source.error("have quotes around whole fields only", got, hint)
 
 
 @contextmanager

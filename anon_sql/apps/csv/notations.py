@@ -83,7 +83,7 @@ def checked(
         seen.add(key)
         if column is None and any(n == name and c is not None for n, c, _ in settings):
             rule = what + " must be for the file or for columns"
-            raise AnonError(function, rule, "both", "name every column")
+            raise AnonError(function, rule, None, "name every column")
         if (signs := SIGNS.get(name)) is not None:
             if value not in signs:
                 said = ", ".join(f"'{sign}'" for sign in signs)
@@ -200,7 +200,7 @@ def rewrite(
     for _, column, _ in settings:
         if column is not None and fold(column) not in by_fold:
             rule = f"have the column {listed([column])}, whose notation is declared"
-            raise source.error(rule, "none of that name", did_you_mean(column, names))
+            raise source.error(rule, "no column of that name", did_you_mean(column, names))
     samples, in_file = texts.samples(), _notations(_of_column(settings, None))
     chosen: dict[int, Notation] = {}
     for at, name in enumerate(names):

@@ -319,7 +319,7 @@ class Studio:
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise AnonError("studio", "a request must be an object of JSON", "another")
+            raise AnonError("studio", "a request must be an object of JSON")
         return found
 
     async def _choice(self, request: Request) -> Response:

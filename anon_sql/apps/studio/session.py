@@ -240,7 +240,7 @@ class Session:
             self.tables, self.read = before, read
             if isinstance(error, AnonError):
                 raise
-            raise AnonError(NAME, f"{name} must be of another kind", "another") from None
+            raise AnonError(NAME, f"{name} must be of another kind") from None
 
     def _apply(self, name: str, value: Any, columns: list[str]) -> None:
         if name in NUMBERS or name == "method":

@@ -257,7 +257,7 @@ def require_stated(function: str, statement: Mapping[str, Any]) -> None:
     for name in STATED:
         if not _in_words(statement, name):
             rule = Parameter(name) + " must be stated before a release is signed"
-            raise AnonError(function, rule, "none", "write one or two sentences")
+            raise AnonError(function, rule, None, "write one or two sentences")
 
 
 def _in_words(statement: Mapping[str, Any], name: str) -> bool:

@@ -280,7 +280,7 @@ def stricter(
             )
         if not isinstance(levels, Mapping) or not levels or set(levels) - {AMBER, RED}:
             rule = f"the limit {name} must have amber, red or both"
-            raise AnonError(function, rule, "another", f"{name} = {{ amber = 0.1, red = 0.2 }}")
+            raise AnonError(function, rule, None, f"{name} = {{ amber = 0.1, red = 0.2 }}")
         for level, value in levels.items():
             number = isinstance(value, (int, float)) and not isinstance(value, bool)
             before = getattr(limits[name], level)

@@ -249,7 +249,7 @@ def by_periods(name: str, sql_type: str, values: pa.Array, levels: Any) -> pa.St
     days = evaluated({"x": texts}, ["VARCHAR"], [_DAY])[0]
     if days.null_count:
         rule = "the column must hold dates or timestamps that are finite"
-        raise AnonError(function, rule, "others", "cast it first")
+        raise AnonError(function, rule, None, "cast it first")
     labels = evaluated({"d": days}, ["DATE"], [_PERIODS[level] for level in listed])
     return _rows(function, name, texts, labels)
 

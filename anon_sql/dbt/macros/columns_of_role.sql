@@ -8,7 +8,7 @@
     {%- for name in names -%}{%- do quoted.append(adapter.quote(name)) -%}{%- endfor -%}
     {%- if not quoted -%}
       {{ exceptions.raise_compiler_error(
-        "columns_of_role: the raw table must have " ~ role ~ " columns, got none; declare them in "
+        "columns_of_role: the raw table must have " ~ role ~ " columns; declare them in "
         ~ "schema.yml and add the post-hook anon_sql.declare_roles()") }}
     {%- endif -%}
   {%- endif -%}

@@ -14,7 +14,7 @@
       {%- if name | lower not in existing -%}
         {{ exceptions.raise_compiler_error(
           "declare_roles: " ~ model.name ~ " must have every column that schema.yml gives a role, "
-          ~ "got none called " ~ name) }}
+          ~ "got no column called " ~ name) }}
       {%- endif -%}
       {#- persist_docs comes after this hook and writes descriptions over comments -#}
       {%- do column.update({'description': (column.description ~ ' anon:' ~ role) | trim}) -%}

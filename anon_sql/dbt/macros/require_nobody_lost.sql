@@ -11,11 +11,11 @@
   {%- if unknown -%}
     {{ exceptions.raise_compiler_error(
       "record_release: key must be the one that all entries of " ~ model.name
-      ~ " in the ledger were made with, got another for " ~ unknown ~ " of " ~ runs) }}
+      ~ " in the ledger were made with, got a different key for " ~ unknown ~ " of " ~ runs) }}
   {%- elif is_incremental() and not runs -%}
     {{ exceptions.raise_compiler_error(
       "record_release: an incremental run needs the entries of the earlier runs of " ~ model.name
-      ~ ", got none in the ledger, which cannot tell whom they released; name their ledger in the "
+      ~ "; the ledger has none and cannot tell whom they released; name their ledger in the "
       ~ "variable anon_ledger, or enter them with ledger_entry") }}
   {%- elif is_incremental() and again -%}
     {{ exceptions.raise_compiler_error(

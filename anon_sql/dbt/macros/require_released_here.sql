@@ -16,6 +16,6 @@
     ).rows[0][0] -%}
   {%- if empty -%}
     {{ exceptions.raise_compiler_error(
-      "record_release: " ~ model.name ~ " must release rows of raw, got none") }}
+      "record_release: " ~ model.name ~ " must release rows of raw") }}
   {%- endif -%}
 {% endmacro %}

@@ -11,7 +11,7 @@
   {%- if model.config.materialized != 'table' or 'series_step' not in hooks | map(attribute='sql') | join -%}
     {{ exceptions.raise_compiler_error(
       "series_step: " ~ model.name ~ " must be materialized as a table, and the pre-hook lie inside its "
-      ~ "transaction, got another; export the table by a model of its own") }}
+      ~ "transaction; export the table by a model of its own") }}
   {%- endif -%}
   {%- if state.render() not in model.compiled_code or raw.render() not in model.compiled_code -%}
     {{ exceptions.raise_compiler_error(

@@ -55,7 +55,7 @@ class Part:
             raise AnonError(
                 function,
                 "every release must have a quasi-identifier",
-                "none in " + RelationName(name),
+                "no such column in " + RelationName(name),
                 did_you_mean(roles.quasi[0], self.types),
             )
         self.lists = self.groups[HELPER + "held"]
@@ -239,7 +239,7 @@ def _names(function: str, parameter: str, value: Any) -> list[str]:
     given = names[MOST - most :]
     if not 0 < len(given) <= most:
         rule = Parameter(parameter) + f" must be a list of 1 to {most} names"
-        raise AnonError(function, rule, f"{len(given)} names" if given else "none")
+        raise AnonError(function, rule, f"{len(given)} names" if given else None)
     if not all(isinstance(name, str) for name in names):
         rule = Parameter(parameter) + " must be a list of names"
         raise AnonError(function, rule, "NULL among them")
@@ -272,7 +272,7 @@ def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Code
                 raise AnonError(
                     function,
                     "a release must have every sensitive column",
-                    f"none called {name} in any",
+                    f"no column called {name} in any",
                     did_you_mean(name, parts[0].types),
                 )
             continue

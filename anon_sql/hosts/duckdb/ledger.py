@@ -65,7 +65,7 @@ def required_text(parameters: Any, values: Any) -> pa.Array:
         hints = {"manifest": "pass (SELECT to_json(m) FROM anon_manifest(…) AS m)"}
         name = first(parameters)
         rule = Parameter(name) + " must be given"
-        raise AnonError("ledger_entry", rule, "none", hints.get(name))
+        raise AnonError("ledger_entry", rule, None, hints.get(name))
     return plain(one_array(values))
 
 
@@ -263,7 +263,7 @@ def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
         raise AnonError(function, Parameter("sensitive") + " must name columns", "*", "name them")
     if needed.l is not None and not counted:
         rule = Parameter("l") + " needs a sensitive column"
-        raise AnonError(function, rule, "none", "pass " + Argument("sensitive", ["illness", ...]))
+        raise AnonError(function, rule, None, "pass " + Argument("sensitive", ["illness", ...]))
     few = needed.k is not None and many < needed.k
     alike = needed.l is not None and min(counted.values(), default=0) < needed.l
     return pa.array([many if many and (few or alike) else None], pa.int64())
@@ -295,7 +295,7 @@ def new_persons(persons: Any, entries: Any) -> pa.Array:
     known = list(Entries(mine, entries).hashes())
     if None in known:
         rule = Parameter("key") + " must be the one that all entries of the ledger were made with"
-        raise AnonError(first(mine.field("function")), rule, "another")
+        raise AnonError(first(mine.field("function")), rule)
     hashes, texts = (mine.field(name)[0].values for name in ("hashes", "texts"))
     for others in known:
         is_new = pc.invert(pc.is_in(hashes, value_set=others))

@@ -131,7 +131,7 @@ def read_schema(
     """
     function = catalog.function
     if not isinstance(root, str) or not root:
-        raise AnonError(function, Parameter("root") + " must be the name of a table", "none")
+        raise AnonError(function, Parameter("root") + " must be the name of a table")
     top = catalog.add(root)
     found = catalog.links(links, root)
     left = _listed(leave_out)

@@ -32,7 +32,7 @@ def listen(
         raise AnonError(
             "listen",
             "the connection must be registered",
-            "another",
+            None,
             "call anon_sql.register(con) before",
         )
     listener = Listener(callback)

@@ -66,7 +66,7 @@ def _guard(function: str, condition: exp.Expression, types: Types) -> str:
         return ""
     said = (
         f"{function}: a condition must compare a column with values of its own type, "
-        f"got another on {columns[0]}"
+        f"got another type on {columns[0]}"
     )
     stop = f"system.main.error({literal(said)})::BOOLEAN"
     text = condition.sql("duckdb", comments=False)

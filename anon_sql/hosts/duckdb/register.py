@@ -296,10 +296,10 @@ def secret(token: str, function: str, name: str) -> str:
             + Argument("key", pseudonyms.KEY),
         ) from None
     if not found:
-        raise AnonError(function, rule, "none of that name")
+        raise AnonError(function, rule, "no secret of that name")
     value = bearer_token(str(found[0][0]))
     if len(found) > 1 or value is None:
-        raise AnonError(function, rule, "another")
+        raise AnonError(function, rule)
     return value
 
 
@@ -322,7 +322,7 @@ def _cursor(token: str) -> Iterator[duckdb.DuckDBPyConnection]:
     raise AnonError(
         "anon_sql",
         "comments and secrets are read through a registered connection that is open",
-        "none for this database",
+        "no open connection to this database",
         "call anon_sql.register(con) again",
     )
 

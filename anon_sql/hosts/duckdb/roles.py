@@ -298,7 +298,7 @@ def carry_comments(
     columns = con.sql(f"FROM {quote(copy)}").columns  # 1.5 reads no quotes in con.table
     if any(fold(column) not in found for column in columns):
         rule = "the comments on the columns of the table must be readable"
-        raise AnonError(function, rule, "none", "write schema.table")
+        raise AnonError(function, rule, None, "write schema.table")
     for column in columns:
         if (text := found[fold(column)]) is not None:
             target = f"{quote(copy)}.{quote(column)}"

@@ -49,10 +49,10 @@ def require_as_checked(
     try:
         sent = frame.sent(assembled, types)
     except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError):
-        raise unchecked(request.function, "others") from None
+        raise unchecked(request.function, "other rows") from None
     names = [name for name in frame.columns.types if name in types]
     if checked is None or sent.column_names != names or sent.num_rows != len(checked.hashes):
-        raise unchecked(request.function, "others")
+        raise unchecked(request.function, "other rows")
     kept = {quote(name): frame.columns.types[name] for name in request.kept}
     found = _hash(frame, request, sent, row_hash(kept), scratch)
     if not np.array_equal(found, checked.hashes):

@@ -89,7 +89,7 @@ def cursor(settings: Settings, function: str, *, registered: bool = False) -> It
         except duckdb.Error:
             rule = Parameter("time_zone") + " must be a time zone that DuckDB knows"
             hint = "for instance " + Argument("time_zone", "Europe/Berlin")
-            raise AnonError(function, rule, "another", hint) from None
+            raise AnonError(function, rule, None, hint) from None
         yield own
 
 

@@ -303,7 +303,7 @@ def _assembled(
         raise AnonError(
             request.function,
             "the columns released must be those that the roles allow",
-            "others",
+            None,
             "nothing was released; please report this",
         )
     made = frame.assembled(rows, positions, labels, workers)

@@ -46,7 +46,7 @@ def check_together(
         raise _failed(call, "hold every row that was released", got, "run it again")
     if rows == kept[0] and [rows, *sums] != kept:
         rule = "have the kept values of the rows of the table"
-        raise _failed(call, rule, "others", "please report this")
+        raise _failed(call, rule, "other rows", "please report this")
     if smallest is not None and smallest < request.k:
         raise _failed(call, f"have at least {request.k} rows in every class", "a smaller one")
     if request.protected or request.entity is not None:

@@ -47,7 +47,7 @@ def budget(call: PartsRequest, rows: int, parts: int | None, part_rows: int | No
     """
     function = call.request.function
     if parts is not None and part_rows is not None:
-        raise AnonError(function, "the number of parts or their rows may be given", "both")
+        raise AnonError(function, "the number of parts or their rows may be given")
     free = max(int(_SHARE * available(call.memory)) - _PROCESS, 0)
     fitting = free // bytes_a_row(call.request)  # rows of all parts that are released at a time
     threads = max(1, min(call.threads, fitting // _LEAST))

@@ -144,8 +144,8 @@ def test_stricter_limits(con):
         ({"gpc": {"red": 0.1}}, "a limit must be one of VERDICT, got 'gpc'; did you mean gcp?"),
         ({"gcp": {"red": 0.6}}, "the limit gcp must be at most 0.5 for red, got 0.6"),
         ({"gcp": {"red": True}}, "the limit gcp must be at most 0.5 for red, got bool"),
-        ({"gcp": {"green": 0.1}}, "the limit gcp must have amber, red or both, got another"),
-        ({"gcp": 0.1}, "the limit gcp must have amber, red or both, got another"),
+        ({"gcp": {"green": 0.1}}, "the limit gcp must have amber, red or both"),
+        ({"gcp": 0.1}, "the limit gcp must have amber, red or both"),
         ({"lifted": {"red": 1.5}}, "the limit lifted must be at most 1 for red, got 1.5"),
     ],
 )

@@ -10,9 +10,7 @@ from anon_sql import AnonError
 from tests.hosts.parts.test_in_parts import CALL, TABLE
 
 pytestmark = pytest.mark.oldest
-NO_TEMPORARY = (
-    "release: there must be a folder for temporary files that can be written, got none; set TMPDIR"
-)
+NO_TEMPORARY = "release: there must be a folder for temporary files that can be written; set TMPDIR"
 
 
 @pytest.fixture

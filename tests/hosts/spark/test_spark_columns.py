@@ -92,7 +92,7 @@ def test_roles_from_comments(spark):
     )
     spark.sql("INSERT INTO commented SELECT id, cast(id AS string), id, 'x' FROM range(20)")
     table = spark.table("commented")
-    with pytest.raises(AnonError, match="every column needs a role, got none for note"):
+    with pytest.raises(AnonError, match="every column needs a role, got no role for note"):
         anon_sql.spark.mondrian(table, k=5)
     released = anon_sql.spark.mondrian(table.where("age >= 0").drop("note"), k=5)
     assert released.columns == ["age", "pay"]

@@ -13,7 +13,7 @@ anon_roles_of as (
 anon_declared as (
     select if(
         count(role) > 0, true,
-        error('no_identifiers: the raw table must have roles, got none; declare them in schema.yml '
+        error('no_identifiers: the raw table must have roles; declare them in schema.yml '
             'and add the post-hook anon_sql.declare_roles()')) as anon_any
     from anon_roles_of
 ),

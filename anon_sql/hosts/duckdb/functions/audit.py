@@ -226,7 +226,7 @@ def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise AnonError(_COMBINATIONS, Parameter("columns") + " must be a list of column names")
     if not names:
-        raise AnonError(_COMBINATIONS, Parameter("columns") + " must name a column", "none")
+        raise AnonError(_COMBINATIONS, Parameter("columns") + " must name a column")
     by_fold = {fold(name): name for name in kinds}
     for name in names:
         if fold(name) not in by_fold:

@@ -96,7 +96,7 @@ def _require_sensitive(reading: Reading) -> None:
     for part in reading.parts:
         if not set(part.columns) & set(reading.sensitive):
             rule = "every earlier release must have a sensitive column"
-            raise AnonError(reading.function, rule, "none in " + RelationName(part.name))
+            raise AnonError(reading.function, rule, "no such column in " + RelationName(part.name))
 
 
 def _change(reading: Reading, number: int, components: Components, least: int) -> Change:

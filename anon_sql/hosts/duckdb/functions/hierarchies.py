@@ -62,7 +62,7 @@ def rows_in_files(pattern: Any, names: Any, contents: Any) -> pa.Array:
     files = list(zip(first(names) or [], first(contents) or [], strict=True))
     if not files:
         glob = first(pattern)
-        raise AnonError(_READ, "there must be a file to read", f"none at {glob}")
+        raise AnonError(_READ, "there must be a file to read", f"no file at {glob}")
     found = []
     for name, content in files:
         attribute = PurePosixPath(name.replace("\\", "/")).name.partition(".")[0]
@@ -166,7 +166,7 @@ def _column(function: str, types: Any, value_lists: Any, column: Any) -> tuple[s
     kinds, wanted = types_of(types), first(column)
     known = {fold(name): name for name in kinds}
     if not isinstance(wanted, str) or fold(wanted) not in known:
-        got = f"'{wanted}'" if isinstance(wanted, str) else "none"
+        got = f"'{wanted}'" if isinstance(wanted, str) else None
         rule, hint = "the hierarchy must be for a column of the table", None
         if isinstance(wanted, str):
             hint = did_you_mean(wanted, kinds)

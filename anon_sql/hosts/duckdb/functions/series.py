@@ -193,11 +193,9 @@ def _required(request: Request) -> str:
     """Return the column of persons. Raises AnonError without it or a sensitive column."""
     if request.entity is None:
         rule = "a series needs " + Parameter("entity") + ", the column that identifies the person"
-        raise AnonError(request.function, rule, "none")
+        raise AnonError(request.function, rule)
     if not request.sensitive:
-        raise AnonError(
-            request.function, "a series needs " + Parameter("sensitive") + " columns", "none"
-        )
+        raise AnonError(request.function, "a series needs " + Parameter("sensitive") + " columns")
     return request.entity
 
 
