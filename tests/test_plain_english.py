@@ -8,7 +8,7 @@ import pytest
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md")])
 HABITS = {
     "whoever": re.compile(r"\bwhoever\b", re.IGNORECASE),
     "nobody": re.compile(r"\bnobody\b", re.IGNORECASE),
@@ -44,6 +44,36 @@ def habits(text: str, allowed: tuple[str, ...] = ()) -> list[str]:
 def test_a_page_has_no_habit_that_costs_a_second_reading(page):
     allowed = ALLOWED.get(page.relative_to(ROOT).as_posix(), ())
     assert habits(page.read_text("utf-8"), allowed) == []
+
+
+LONG = 30  # words of a sentence
+MEASURED = (
+    "docs/measurements/",
+    "docs/papers/",
+    "docs/look-up/reference.md",
+)  # figures and lists of columns
+TEXTS = [
+    page
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]
+    if not page.relative_to(ROOT).as_posix().startswith(MEASURED)
+]
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a page, without tables and headings, with a word for each code."""
+    texts = [line for line in prose(text).splitlines() if not line.startswith(("|", "#"))]
+    plain = [re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "x", line)) for line in texts]
+    return [one for line in plain for one in re.split(r"(?<=[.!?:])[\"*)]* +", line)]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_sentence_of_a_page_has_more_than_thirty_words(page):
+    long = [one for one in sentences(page.read_text("utf-8")) if len(words(one)) > LONG]
+    assert long == []
+
+
+def words(sentence: str) -> list[str]:
+    return [word for word in sentence.split() if re.search(r"\w", word)]
 
 
 WORDS = {name: HABITS[name] for name in ("whoever", "nobody", "is none of")}
