@@ -98,7 +98,7 @@ def anonymize(
     rounds: int | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, series: Frame = None, key: Any = None,
+    max_share: float | None = None, exclude: Columns = None, series: Frame = None, key: Any = None,
     bin_width: Mapping[str, float] | None = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -108,7 +108,7 @@ def anonymize(
     suppression_limit allows it. With format='mean' or 'median' the loss is the sum of squared
     distances from the class means, over standardized columns (microaggregation).
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
@@ -151,7 +151,7 @@ def basic_mondrian(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
@@ -160,7 +160,7 @@ def basic_mondrian(
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -196,7 +196,7 @@ def canon(
     hierarchy: Frame = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -204,7 +204,7 @@ def canon(
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -243,14 +243,14 @@ def datafly(
     suppression_limit: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
     suppressed.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
@@ -285,7 +285,7 @@ def dop(
     noise: Literal['class', 'split', 'suppress'] = 'class', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
@@ -293,7 +293,7 @@ def dop(
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
@@ -337,7 +337,7 @@ def full_domain(
     suppression_limit: float = 0, minimize: Literal['gcp', 'dm', 'height'] = 'gcp',
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -345,7 +345,7 @@ def full_domain(
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
@@ -383,7 +383,7 @@ def k_member(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
@@ -392,7 +392,7 @@ def k_member(
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -429,7 +429,7 @@ def mondrian(
     columns: Literal['any', 'widest'] = 'any', hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -437,7 +437,7 @@ def mondrian(
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -479,7 +479,7 @@ def mondrian_cof(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -487,7 +487,7 @@ def mondrian_cof(
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
@@ -533,7 +533,7 @@ def oka(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
@@ -542,7 +542,7 @@ def oka(
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -581,7 +581,7 @@ def rayden(
     threshold: float | None = None, beta: float | None = None, delta: float | None = None,
     strata: Columns = None, weights: Weights = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
     transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
@@ -589,7 +589,7 @@ def rayden(
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
@@ -638,7 +638,7 @@ def sdka(
     dominant: float = 0.9, numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    exclude: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """A release by SDkA (Majeed and Hwang 2025), which adds rows: rare sensitive values get
@@ -646,7 +646,7 @@ def sdka(
     and l real sensitive values. The method is perturbative; sdka_stats reports the number of
     added rows.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, l_kind, c, t, beta,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, l_kind, c, t, beta,
     beta_kind, delta, max_share, entity, seed.
     k: minimum number of rows in an equivalence class. Synthetic rows do not count.
     l: minimum diversity of each sensitive column in a class. Only real rows count, also for t,
@@ -689,7 +689,7 @@ def top_down(
     suppressed: Literal['keep', 'drop'] = 'keep', seed: int = 42, hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None, strata: Columns = None,
     weights: Weights = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
@@ -697,7 +697,7 @@ def top_down(
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. At worst the time grows with the square of the number of classes.
 
-    As in every release: data, quasi, sensitive, identifiers, keep, drop, k, l, l_kind, c, t,
+    As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
     beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
@@ -742,8 +742,8 @@ def compare(
     entity: str | None = None, beta: float | None = None, delta: float | None = None,
     weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The measures and the time of several methods on one table, side by side. The methods run one
     after another on one copy of the table, and nothing is released.
@@ -783,7 +783,7 @@ def compare(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    drop: columns to leave out that are not identifiers; None means the columns declared in
+    exclude: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
         such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
@@ -807,7 +807,7 @@ def lattice(
     delta: float | None = None, strata: Columns = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label', seed: int = 42,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    exclude: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The nodes of the generalization lattice that full_domain looks at: one row per combination
@@ -832,8 +832,8 @@ def tradeoff(
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, bin_width: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release would lose, and what it would still disclose, for several k and l: choose k
     and l by these figures before you release anything. The releases are made one after another
@@ -875,7 +875,7 @@ def tradeoff(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    drop: columns to leave out that are not identifiers; None means the columns declared in
+    exclude: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
         such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
@@ -906,7 +906,7 @@ def anonymize_stats(
     suppression_limit: float | None = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    exclude: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
@@ -986,7 +986,7 @@ def dop_stats(
     beta: float | None = None, delta: float | None = None, weights: Weights = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1009,7 +1009,7 @@ def generalize(
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1047,7 +1047,7 @@ def generalize(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    drop: columns to leave out that are not identifiers; None means the columns declared in
+    exclude: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
         such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
@@ -1101,7 +1101,7 @@ def mondrian_cof_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1151,7 +1151,7 @@ def rayden_stats(
     beta: float | None = None, delta: float | None = None, entity: str | None = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None,
+    max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1176,7 +1176,7 @@ def sdka_stats(
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    drop: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
+    exclude: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
     connection: Any = None
 ) -> Frame:
     """The synthetic rows and the classes of SDkA on a table. A release must not show which rows
@@ -1561,7 +1561,7 @@ def anon_manifest(
     beta: float | None = None, delta: float | None = None, purpose: Any = None,
     recipient: Any = None, assumptions: Any = None, previous: Frame = None,
     previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, series: Frame = None,
+    max_share: float | None = None, exclude: Columns = None, series: Frame = None,
     key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1603,7 +1603,7 @@ def audit(
     suppressed: Literal['keep', 'drop'] = 'keep', synthetic: int = 0, unique_share: float = 0,
     beta: float | None = None, delta: float | None = None, previous: Frame = None,
     previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
-    max_share: float | None = None, drop: Columns = None, series: Frame = None,
+    max_share: float | None = None, exclude: Columns = None, series: Frame = None,
     key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person',
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
@@ -1619,60 +1619,61 @@ def audit(
     people may share them. A kept column counts if its values and the combinations of quasi-
     identifiers mostly tell each other. NULLs are one person. If the release lacks the
     identifier, the number is a bound from below. It is NULL if nothing is counted: no
-    identifier repeats, entity names one, or unit is 'row'. 'suppressed rows': none, or at least
-    k, shown as * or left out. 'kept values': released rows whose values beside the labels match
-    no remaining raw row; all rows if the release lacks a column with the role keep. 'labels':
-    released rows whose labels cover no raw row with the same kept values. 'raw rows': raw rows
-    that no released row covers, except those left out. Both are necessary conditions.
-    'matching', a sufficient condition: released rows without a raw row of their own in a
-    maximum matching. All three are NULL if so many rows share their kept values that more than
-    5,000 million comparisons of labels with rows would be needed; 'matching' also if it takes
-    too many steps. 'spelling': labels that cannot be read, cover no value of the raw column, or
-    are written differently from a release. An end may also be written in its shortest form: 43
-    for 43.0, a date for a timestamp at midnight. 'wider labels': labels that cover values of
-    the raw column but do not end at any of them, or that name a text that the column lacks.
-    They are true if they cover their rows: NULL. A mean or median says nothing about a single
-    row: as a label it covers every value except NULL if it lies between the smallest and the
-    largest raw value, and NULL covers any value. value_loss compares it with the rows. 'unique
-    range ends': ends of ranges that only a single raw row has. Ranges end at real values, so
-    there may be some: NULL. Its meaning names the columns of which more than 5 % of the rows
-    show a single value, which bin_width of a release function hides. 'added columns': columns
-    that the raw table lacks. 'identifiers': declared identifiers; NULL if none is declared.
-    'identifying columns': columns without a role in which nine values in ten differ. 'row
-    numbers': columns of consecutive whole numbers, and columns without a role that ascend in
-    the raw table. 'identifying combinations': share of rows that are unique on the kept columns
-    together, without sensitive ones; the example names the columns that contribute most. 'rare
-    combinations', if there are any: share of rows whose kept values fewer than k rows have; of
-    people if entity or an identifier that repeats tells them apart. NULL: what others know is
-    not in the tables. 'determined columns', if there are any: share of rows that stand out of
-    their class by kept columns that quasi-identifiers determine, exactly or nearly, or that
-    determine one. An attacker computes them, so that fewer than k rows of the class remain, or
-    one sensitive value. The example names the columns: NULL. 'revealing columns', if there are
-    any: share of the errors that a reader who guesses a sensitive value avoids by a kept column
-    that determines it, exactly or nearly: NULL. 'pseudonyms': columns whose values are all 64
-    hexadecimal digits, as anon_pseudonym makes them. People who have two releases with the same
-    pseudonyms can join them. That may be intended: NULL. With previous, attacks on this and the
-    earlier releases. Each is no bound: passing it is not being safe. l is at least 2 in them.
-    'intersection': share of persons to whom the releases together leave fewer than l values of
-    a sensitive column, by whole tuples of sensitive and kept columns, an exact count (see
-    composition); of the worst column. They may be exposed wholly. 'joined', 'left': share of
-    rows that counts expose by subtraction, of this and of an earlier release: in a union of
-    classes that share persons, rows only came, or only went, and one value makes up more than 1
-    / l of these. 'joined and left': of unions where rows came and went, if one value makes up
-    more than 1 / l of the fewest that can have come, or gone; how many did is in no file: NULL.
-    'companions', the only bound: whether those who share a class in every release have l
-    values. No file tells who they are: NULL. With series, of a release of a series. The
-    properties of rows ('rows', 'kept values', 'labels', 'raw rows', 'matching') are NULL where
-    former rows or persons who wait can be why they fail. 'series': rows that can be of no
-    cohort, cohorts that can be whole in no class, and classes that cannot have k persons who
-    are present. A class can hold a cohort whose present members its labels cover, with the
-    persons who wait for it, and all of whose values it shows. A necessary condition.
-    'companions', then: share of persons with a cohort who share it with persons of whom the
-    file cannot show l values, l of the series. 'waiting': rows that fit no cohort, but fit a
-    person of the raw table without a cohort. 'former rows': rows that fit neither a cohort nor
-    such a person. Those of former members belong to cohorts with somebody present. All four are
-    NULL if there are too many persons and classes to compare, or if the release has columns of
-    other types than the series and 'series' would fail.
+    identifier repeats, entity names one, or unit is 'row'. 'suppressed_rows': none, or at least
+    k, shown as * or left out. 'kept_values': released rows whose values beside the labels match
+    no remaining raw row; all rows if the release lacks a column with the role keep.
+    'true_labels': released rows whose labels cover no raw row with the same kept values.
+    'covered_rows': raw rows that no released row covers, except those left out. Both are
+    necessary conditions. 'matched_rows', a sufficient condition: released rows without a raw
+    row of their own in a maximum matching. All three are NULL if so many rows share their kept
+    values that more than 5,000 million comparisons of labels with rows would be needed;
+    'matched_rows' also if it takes too many steps. 'label_spelling': labels that cannot be
+    read, cover no value of the raw column, or are written differently from a release. An end
+    may also be written in its shortest form: 43 for 43.0, a date for a timestamp at midnight.
+    'wider_labels': labels that cover values of the raw column but do not end at any of them, or
+    that name a text that the column lacks. They are true if they cover their rows: NULL. A mean
+    or median says nothing about a single row: as a label it covers every value except NULL if
+    it lies between the smallest and the largest raw value, and NULL covers any value.
+    value_loss compares it with the rows. 'unique_range_ends': ends of ranges that only a single
+    raw row has. Ranges end at real values, so there may be some: NULL. Its meaning names the
+    columns of which more than 5 % of the rows show a single value, which bin_width of a release
+    function hides. 'added_columns': columns that the raw table lacks. 'identifiers': declared
+    identifiers; NULL if none is declared. 'identifying_columns': columns without a role in
+    which nine values in ten differ. 'row_numbers': columns of consecutive whole numbers, and
+    columns without a role that ascend in the raw table. 'identifying_combinations': share of
+    rows that are unique on the kept columns together, without sensitive ones; the example names
+    the columns that contribute most. 'rare_combinations', if there are any: share of rows whose
+    kept values fewer than k rows have; of people if entity or an identifier that repeats tells
+    them apart. NULL: what others know is not in the tables. 'determined_columns', if there are
+    any: share of rows that stand out of their class by kept columns that quasi-identifiers
+    determine, exactly or nearly, or that determine one. An attacker computes them, so that
+    fewer than k rows of the class remain, or one sensitive value. The example names the
+    columns: NULL. 'revealing_columns', if there are any: share of the errors that a reader who
+    guesses a sensitive value avoids by a kept column that determines it, exactly or nearly:
+    NULL. 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym
+    makes them. People who have two releases with the same pseudonyms can join them. That may be
+    intended: NULL. With previous, attacks on this and the earlier releases. Each is no bound:
+    passing it is not being safe. l is at least 2 in them. 'intersection': share of persons to
+    whom the releases together leave fewer than l values of a sensitive column, by whole tuples
+    of sensitive and kept columns, an exact count (see composition); of the worst column. They
+    may be exposed wholly. 'joined', 'left': share of rows that counts expose by subtraction, of
+    this and of an earlier release: in a union of classes that share persons, rows only came, or
+    only went, and one value makes up more than 1 / l of these. 'joined_and_left': of unions
+    where rows came and went, if one value makes up more than 1 / l of the fewest that can have
+    come, or gone; how many did is in no file: NULL. 'cohort_l', the only bound: whether those
+    who share a class in every release have l values. No file tells who they are: NULL. With
+    series, of a release of a series. The properties of rows ('rows', 'kept_values',
+    'true_labels', 'covered_rows', 'matched_rows') are NULL where former rows or persons who
+    wait can be why they fail. 'series': rows that can be of no cohort, cohorts that can be
+    whole in no class, and classes that cannot have k persons who are present. A class can hold
+    a cohort whose present members its labels cover, with the persons who wait for it, and all
+    of whose values it shows. A necessary condition. 'cohort_l', then: share of persons with a
+    cohort who share it with persons of whom the file cannot show l values, l of the series.
+    'waiting_rows': rows that fit no cohort, but fit a person of the raw table without a cohort.
+    'former_rows': rows that fit neither a cohort nor such a person. Those of former members
+    belong to cohorts with somebody present. All four are NULL if there are too many persons and
+    classes to compare, or if the release has columns of other types than the series and
+    'series' would fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1711,7 +1712,7 @@ def audit(
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None means not measured.
-    drop: columns that were left out; the release must not have them; None means the columns
+    exclude: columns that were left out; the release must not have them; None means the columns
         declared in comments on the raw table.
     series: state of the series that the release belongs to, as series_next has made it of the
         raw table; None for none.
@@ -2090,7 +2091,7 @@ def attack_linking(
 def attack_minimality(
     raw: Frame, released: Frame, *, method: Any = 'anonymize', k: int = 5, l: float = 1,
     quasi: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
-    keep: Columns = None, drop: Columns = None,
+    keep: Columns = None, exclude: Columns = None,
     l_kind: Literal['distinct', 'entropy', 'recursive'] = 'distinct', c: float = 3, t: float = 1.0,
     beta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     delta: float | None = None, max_share: float | None = None, entity: str | None = None,
@@ -2126,7 +2127,7 @@ def attack_minimality(
         declared in comments.
     keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
         None means the columns declared in comments.
-    drop: columns to leave out that are not identifiers; None means the columns declared in
+    exclude: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
     c: constant c of l_kind='recursive'.
@@ -2355,16 +2356,16 @@ def read_hierarchies(
 
 def anon_roles(
     data: Frame, *, quasi: Columns = None, sensitive: Columns = None, identifiers: Columns = None,
-    keep: Columns = None, drop: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    keep: Columns = None, exclude: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The role of every column of a table, and where it is declared.
 
     data: the relation.
-    quasi, sensitive, identifiers, keep, drop: as in a release, to see what a call would make of
-        them.
-    Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep', 'drop'
-        or NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
+    quasi, sensitive, identifiers, keep, exclude: as in a release, to see what a call would make
+        of them.
+    Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep',
+        'exclude' or NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
     Errors: an unknown tag, two roles for one column, an unknown column.
     """
 
@@ -2535,7 +2536,7 @@ def series_next(
     identifiers: Columns = None, keep: Columns = None, entity: str | None = None,
     hierarchy: Frame = None, l: int | None = None, leaf: int | None = None,
     waiting: float | None = None, leavers: Literal['keep', 'withdraw'] = 'keep',
-    key: Any = 'env:ANON_KEY', drop: Columns = None, threads: int | None = None,
+    key: Any = 'env:ANON_KEY', exclude: Columns = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The next state of a series of releases. Newcomers are placed into cohorts of l or more
@@ -2570,7 +2571,7 @@ def series_next(
         left; 'withdraw' withdraws the whole cohort at once; either way, no member of a cohort
         that is gone is ever released again.
     key: secret key of the series, as in anon_pseudonym; the same for all its states.
-    drop: columns to leave out that are not identifiers; None means the columns declared in
+    exclude: columns to leave out that are not identifiers; None means the columns declared in
         comments.
     Returns: the state, rows in random order: cohort (BIGINT), person (VARCHAR, a keyed hash),
         tuple (VARCHAR, JSON or a keyed digest).
