@@ -2,6 +2,7 @@
 
     python benchmarks/peers.py [--environment DIR] [--k K] [--limit SECONDS] [--picture FILE]
                                [--rows N …] [--columns N …]
+    python benchmarks/peers.py --redraw docs/measurements/other-packages.md --picture FILE
 
 Makes a virtual environment in DIR, unless it is there, and installs PACKAGES into it from the package
 index. Each release runs in a process of its own, which is ended after SECONDS. It reads a CSV file,
@@ -17,6 +18,7 @@ import argparse
 import csv
 import json
 import math
+import re
 import resource
 import subprocess
 import sys
@@ -36,7 +38,8 @@ PEERS = {
     "anjana: full domain": "anjana",
 }
 SUPPRESSED = 5  # percent of rows that anjana may suppress
-COLOURS = ("#2a6f97", "#012a4a", "#c1121f", "#e09f3e", "#6a994e")
+COLOURS = ("#0072b2", "#222222", "#d55e00", "#e69f00", "#009e73")
+DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2")
 Run = Callable[[], Any]
 
 
@@ -230,11 +233,14 @@ def line(name: str, found: dict[str, Any]) -> str:
 
 
 def picture(series: dict[str, dict[str, list[tuple[int, float]]]]) -> str:
-    """Return an SVG: processor seconds by rows and by columns, both axes logarithmic."""
-    parts, wide, high, left, top = [], 330, 260, 60, 30
+    """Return an SVG: processor seconds by rows and by columns, both axes logarithmic.
+
+    A negative number of seconds is a process that was ended after so many: a cross.
+    """
+    parts, wide, high, left, top = [], 330, 260, 72, 34
     for panel, (title, lines) in enumerate(series.items()):
-        x0 = left + panel * (wide + 90)
-        points = [point for each in lines.values() for point in each]
+        x0 = left + panel * (wide + 100)
+        points = [(x, abs(y)) for each in lines.values() for x, y in each]
         if not points:
             continue
         low_x, high_x = (math.log10(f(x for x, _ in points)) for f in (min, max))
@@ -246,7 +252,7 @@ def picture(series: dict[str, dict[str, list[tuple[int, float]]]]) -> str:
             up = (math.log10(y) - low_y) / ((high_y - low_y) or 1)  # noqa: B023
             return x0 + across * wide, top + high - up * high  # noqa: B023
 
-        parts.append(f'<text x="{x0}" y="{top - 12}" font-weight="bold">{title}</text>')
+        parts.append(f'<text x="{x0}" y="{top - 16}" font-weight="bold">{title}</text>')
         for power in range(low_y, high_y + 1):
             y = at(10**low_x, 10.0**power)[1]
             parts.append(f'<path d="M{x0} {y:.0f}h{wide}" stroke="#ddd"/>')
@@ -256,21 +262,56 @@ def picture(series: dict[str, dict[str, list[tuple[int, float]]]]) -> str:
             place, text = at(x, 10.0**low_y)[0], f"{x:,}"
             place = f'x="{place:.0f}" y="{top + high + 18}"'
             parts.append(f'<text {place} text-anchor="middle">{text}</text>')
-        for colour, each in zip(COLOURS, lines.values(), strict=True):
-            way = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(*point) for point in sorted(each)))
+        axis = title.partition(",")[0].rpartition(" ")[2]  # rows or columns
+        place = f'x="{x0 + wide / 2:.0f}" y="{top + high + 36}"'
+        parts.append(f'<text {place} text-anchor="middle">{axis}</text>')
+        turned = f'transform="translate({x0 - 44} {top + high / 2:.0f}) rotate(-90)"'
+        parts.append(f'<text {turned} text-anchor="middle">processor seconds</text>')
+        for colour, dash, each in zip(COLOURS, DASHES, lines.values(), strict=True):
+            way = " ".join(f"{a:.1f},{b:.1f}" for a, b in (at(x, abs(y)) for x, y in sorted(each)))
             line = f'fill="none" stroke="{colour}" stroke-width="2"'
-            parts.append(f'<polyline points="{way}" {line}/>')
-            for a, b in (at(*point) for point in each):
-                parts.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>')
-    for number, (colour, name) in enumerate(zip(COLOURS, [*OWN, *PEERS], strict=True)):
-        x, y = left + number % 3 * 260, top + high + 46 + number // 3 * 20
-        parts.append(f'<circle cx="{x}" cy="{y - 4}" r="4" fill="{colour}"/>')
-        parts.append(f'<text x="{x + 10}" y="{y}">{name}</text>')
-    size = f'width="{left + 2 * wide + 120}" height="{top + high + 80}"'
-    font = 'font-family="sans-serif" font-size="12"'
+            parts.append(f'<polyline points="{way}" {line} stroke-dasharray="{dash}"/>')
+            for x, seconds in each:
+                a, b = at(x, abs(seconds))
+                if seconds < 0:
+                    cross = f"M{a - 5:.1f} {b - 5:.1f}l10 10m0 -10l-10 10"
+                    parts.append(f'<path d="{cross}" {line}/>')
+                else:
+                    parts.append(f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{colour}"/>')
+    names = zip(COLOURS, DASHES, [*OWN, *PEERS], strict=True)
+    for number, (colour, dash, name) in enumerate(names):
+        x, y = left + number % 3 * 260, top + high + 64 + number // 3 * 20
+        line = f'stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"'
+        parts.append(f'<path d="M{x} {y - 4}h26" {line}/>')
+        parts.append(f'<text x="{x + 34}" y="{y}">{name}</text>')
+    x, y = left + 2 * 260, top + high + 84
+    parts.append(f'<path d="M{x + 8} {y - 9}l10 10m0 -10l-10 10" stroke="#222" stroke-width="2"/>')
+    parts.append(f'<text x="{x + 34}" y="{y}">ended after so many seconds</text>')
+    size = f'viewBox="0 0 {left + 2 * wide + 130} {top + high + 100}"'
+    font = 'font-family="system-ui, sans-serif" font-size="12" fill="#222"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>'
     ground = '<rect width="100%" height="100%" fill="white"/>'
     return "\n".join([head, ground, *parts, "</svg>"]) + "\n"
+
+
+def recorded(page: str) -> dict[str, dict[str, list[tuple[int, float]]]]:
+    """Return the seconds in the two tables of docs/measurements/other-packages.md."""
+    series: dict[str, dict[str, list[tuple[int, float]]]] = {}
+    tables = re.findall(r"^\| (rows|columns) \|.*?(?=\n\n)", page, re.MULTILINE | re.DOTALL)
+    for axis, table in zip(
+        tables, re.split(r"^\| (?:rows|columns) \|", page, flags=re.M)[1:], strict=True
+    ):
+        more = "8 columns" if axis == "rows" else f"{COLUMN_ROWS:,} rows"
+        lines = series.setdefault(
+            f"processor seconds by {axis}, {more}", {n: [] for n in [*OWN, *PEERS]}
+        )
+        size = 0
+        for row in table.partition("\n\n")[0].splitlines()[2:]:
+            cells = [cell.strip() for cell in row.split("|")[1:-1]]
+            size = int(cells[0].replace(",", "")) if cells[0] else size
+            ended = re.match(r"ended after (\d+) s", cells[2])
+            lines[cells[1]].append((size, -float(ended[1]) if ended else float(cells[3])))
+    return series
 
 
 def main() -> None:
@@ -279,11 +320,15 @@ def main() -> None:
     parser.add_argument("--k", type=int, default=10)
     parser.add_argument("--limit", type=int, default=600)
     parser.add_argument("--picture", default="")
+    parser.add_argument("--redraw", help="page whose tables are drawn again, without a release")
     parser.add_argument("--rows", nargs="*", type=int, default=ROWS)
     parser.add_argument("--columns", nargs="*", type=int, default=COLUMNS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    if asked.redraw:
+        Path(asked.picture).write_text(picture(recorded(Path(asked.redraw).read_text("utf-8"))))
+        return
     if asked.one:
         release(asked.one, asked.file, asked.k)
         return
@@ -314,6 +359,8 @@ def main() -> None:
                         lines[name].append((size, found["cpu"]))
                     else:
                         failed.add(name)
+                        if found["failed"].startswith("ended after"):
+                            lines[name].append((size, -float(asked.limit)))
                 path.unlink()
     if asked.picture:
         Path(asked.picture).write_text(picture(series))

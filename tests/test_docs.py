@@ -2,6 +2,7 @@
 
 import posixpath
 import re
+import runpy
 import shutil
 import threading
 from functools import partial
@@ -77,6 +78,16 @@ def test_one_page_has_a_row_for_each_rule_of_the_verdict():
     ruled = {limit.rule for limit in VERDICT.values()}
     assert ruled | set(ACCEPTABLE) == set(rows) - {"rule"}
     assert len(set(rows)) == len(rows)
+
+
+def test_the_picture_of_other_packages_marks_what_was_ended():
+    peers = runpy.run_path(str(ROOT / "benchmarks" / "peers.py"))
+    page = (DOCS / "measurements" / "other-packages.md").read_text("utf-8")
+    shown = (DOCS / "measurements" / "other-packages.svg").read_text("utf-8")
+    assert shown == peers["picture"](peers["recorded"](page))
+    ended = len(re.findall(r"\| ended after \d+ s \|", page))
+    assert ended > 4
+    assert shown.count("l10 10m0 -10l-10 10") == ended + 1  # and the legend
 
 
 def listed():

@@ -43,8 +43,9 @@ def lines(title: str, x: str, y: str, series: Mapping[str, Sequence[Point]]) -> 
         return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
 
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    width = max(WIDTH, right + 52 + 7 * max(map(len, series)))  # room for the longest name
     drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" '
         'font-family="sans-serif" font-size="12" fill="#222">',
         '<rect width="100%" height="100%" fill="#fff"/>',
         _text(LEFT, 20, title, "font-weight='bold'"),
@@ -78,7 +79,10 @@ def lines(title: str, x: str, y: str, series: Mapping[str, Sequence[Point]]) -> 
             f'<circle cx="{across(a):.1f}" cy="{up(b):.1f}" r="3" fill="{colour}"/>'
             for a, b in points
         ]
-        drawn.append(f'<path d="M{right + 12} {row}h26" {style}/>')
+        if joined:
+            drawn.append(f'<path d="M{right + 12} {row}h26" {style}/>')
+        else:
+            drawn.append(f'<circle cx="{right + 25}" cy="{row}" r="4" fill="{colour}"/>')
         drawn.append(_text(right + 44, row + 4, name))
     return "\n".join([*drawn, "</svg>", ""])
 
