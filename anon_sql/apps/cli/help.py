@@ -64,11 +64,12 @@ def show_help(
 
 
 def _list(known: dict[str, Path]) -> None:
+    width = max(map(len, known)) + 2
     for folder, heading in FOLDERS.items():
         console.say(heading)
         for topic, page in known.items():
             if folder in (page.parent.name, page.parent.parent.name):
-                console.say(f"  {topic:26}{title(page)}")
+                console.say(f"  {topic:{width}}{title(page)}")
     console.say()
     console.say("anon-sql help TOPIC prints a page, anon-sql help FUNCTION the help of a function.")
 
