@@ -170,7 +170,7 @@ def hospital(
 
     Most persons have few visits and some have many. persons: how many, 0 or more. roles: whether
     the columns declare their roles; the number of visits is a quasi-identifier, that of diagnoses
-    is kept. Raises AnonError for persons below 0, and for a table of these names that was made
+    is kept. Raises AnonError for people below 0, and for a table of these names that was made
     elsewhere.
     """
     if persons < 0:

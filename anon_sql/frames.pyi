@@ -1585,11 +1585,11 @@ def anon_manifest(
         kept unchanged), raw, achieved (k, l, t, beta, delta and the levels of all other privacy
         models), series (previous: name and rows_sha256, as in a ledger, of each earlier
         release, previous_share, and cohorts: of a release of a series its number, l, rows of
-        former members and persons who wait, and the largest share of a group of like persons
-        that waits; else NULL), checks (property, required, found, passed, as in audit),
-        measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL
-        without), loss (as in attribute_loss). Measures and loss of a release of a series are of
-        its own rows alone. COPY writes it as JSON.
+        former members and people who wait, and the largest share of a group of like people that
+        waits; else NULL), checks (property, required, found, passed, as in audit), measures (as
+        in utility, and weighted_gcp, the gcp by the weights of the release; NULL without), loss
+        (as in attribute_loss). Measures and loss of a release of a series are of its own rows
+        alone. COPY writes it as JSON.
     Errors: those of audit and utility.
     """
 
@@ -1653,7 +1653,7 @@ def audit(
     NULL. 'pseudonyms': columns whose values are all 64 hexadecimal digits, as anon_pseudonym
     makes them. People who have two releases with the same pseudonyms can join them. That may be
     intended: NULL. With previous, attacks on this and the earlier releases. Each is no bound:
-    passing it is not being safe. l is at least 2 in them. 'intersection': share of persons to
+    passing it is not being safe. l is at least 2 in them. 'intersection': share of people to
     whom the releases together leave fewer than l values of a sensitive column, by whole tuples
     of sensitive and kept columns, an exact count (see composition); of the worst column. They
     may be exposed wholly. 'joined', 'left': share of rows that counts expose by subtraction, of
@@ -1663,17 +1663,17 @@ def audit(
     come, or gone; how many did is in no file: NULL. 'cohort_l', the only bound: whether those
     who share a class in every release have l values. No file tells who they are: NULL. With
     series, of a release of a series. The properties of rows ('rows', 'kept_values',
-    'true_labels', 'covered_rows', 'matched_rows') are NULL where former rows or persons who
-    wait can be why they fail. 'series': rows that can be of no cohort, cohorts that can be
-    whole in no class, and classes that cannot have k persons who are present. A class can hold
-    a cohort whose present members its labels cover, with the persons who wait for it, and all
-    of whose values it shows. A necessary condition. 'cohort_l', then: share of persons with a
-    cohort who share it with persons of whom the file cannot show l values, l of the series.
-    'waiting_rows': rows that fit no cohort, but fit a person of the raw table without a cohort.
-    'former_rows': rows that fit neither a cohort nor such a person. Those of former members
-    belong to cohorts with somebody present. All four are NULL if there are too many persons and
-    classes to compare, or if the release has columns of other types than the series and
-    'series' would fail.
+    'true_labels', 'covered_rows', 'matched_rows') are NULL where former rows or people who wait
+    can be why they fail. 'series': rows that can be of no cohort, cohorts that can be whole in
+    no class, and classes that cannot have k people who are present. A class can hold a cohort
+    whose present members its labels cover, with the people who wait for it, and all of whose
+    values it shows. A necessary condition. 'cohort_l', then: share of people with a cohort who
+    share it with people of whom the file cannot show l values, l of the series. 'waiting_rows':
+    rows that fit no cohort, but fit a person of the raw table without a cohort. 'former_rows':
+    rows that fit neither a cohort nor such a person. Those of former members belong to cohorts
+    with somebody present. All four are NULL if there are too many people and classes to
+    compare, or if the release has columns of other types than the series and 'series' would
+    fail.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1858,7 +1858,7 @@ def risk(
     population_size: int | None = None, sampling_weights: str | None = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The risk of re-identification of the persons in a release (El Emam and Dankar 2008; Dankar
+    """The risk of re-identification of the people in a release (El Emam and Dankar 2008; Dankar
     and El Emam 2010). Prosecutor risk assumes that the attacker knows that the person is in the
     table: 1 / f, where f is the number of rows with the same labels. Journalist risk does not
     assume this: 1 / F, where F is the number of rows of the population that the labels match.
@@ -1955,7 +1955,7 @@ def attack_background(
         authors does; known, sample and seed then have no effect.
     Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows
         of the release), guessed (number of correct guesses; several most frequent values are
-        guessed equally often), guessed_share (of persons), baseline (the same share without any
+        guessed equally often), guessed_share (of people), baseline (the same share without any
         knowledge; only the part above it is due to the knowledge of the attacker). A value that
         is NULL is never guessed. Both shares are NULL if no one is attacked.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
@@ -2063,7 +2063,7 @@ def attack_linking(
     seed: int = 42, quasi: Columns = None, hierarchy: Frame = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The persons whose sensitive value is disclosed to an attacker who knows all their quasi-
+    """The people whose sensitive value is disclosed to an attacker who knows all their quasi-
     identifiers and that they are in the table: the matching rows, and the sensitive value if
     all of them share it (Majeed and Hwang 2025). A row matches if every label covers the
     person's value. Labels overlap, so matching rows may be in several classes. Rows shown as *
@@ -2080,8 +2080,8 @@ def attack_linking(
     hierarchy: hierarchies that the release was made with; None for none.
     Returns: a row per sensitive column: attribute, persons (attacked), reidentified (expected
         number found by choosing one matching row at random, the sum of 1 / matching rows),
-        reidentified_share (of persons), disclosed (persons with the value that all matching
-        rows share; NULL is not a value), disclosed_share. Both shares are NULL if no one is
+        reidentified_share (of people), disclosed (people with the value that all matching rows
+        share; NULL is not a value), disclosed_share. Both shares are NULL if no one is
         attacked.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
         cannot be read, raw and release swapped, a sample below 1.
@@ -2217,7 +2217,7 @@ def composition(
     hierarchy: Frame = None, keep: Columns = None, threads: int | None = None,
     time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The persons whose sensitive value several releases disclose together: the intersection or
+    """The people whose sensitive value several releases disclose together: the intersection or
     composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The
     attacker knows all quasi-identifiers of a person and which releases hold the person. In one
     release the candidates of a person are the rows of all classes whose labels cover the
@@ -2228,7 +2228,7 @@ def composition(
     attack, and finding no one is not a bound: it intersects, but does not subtract counts, as
     audit does with previous; share_of_minima is an estimate. A class covers a person if each of
     its labels covers the value in the same row of the person; a quasi-identifier that a release
-    lacks covers everything. A class shown as * in every quasi-identifier covers only persons
+    lacks covers everything. A class shown as * in every quasi-identifier covers only people
     whom no other class of the release covers. NULL in the sensitive column of attribute is not
     a value, elsewhere in a tuple it is; a release that shows only NULLs for a person, or lacks
     the column, does not narrow the candidates.
@@ -2256,7 +2256,7 @@ def composition(
         share_of_minima (one value has a larger share of the candidates than share),
         least_values, mean_values (candidate values of a person), least_rows (smallest number of
         candidates of a person), note (what it is, and what is not counted). The three before it
-        are NULL without such persons.
+        are NULL without such people.
     Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no
         sensitive column, a sensitive column that all releases lack, one or a kept one that they
         hold in different types, a label that cannot be read, means or medians in place of
@@ -2433,13 +2433,13 @@ def ledger_entry(
 ) -> Frame:
     """The entry of a release for a ledger, a table that anon_sql.ledger makes: INSERT INTO
     anon_ledger FROM ledger_entry(…). It holds the manifest, a hash of the released rows and a
-    keyed hash of each person, so that ledger_overlap can tell which persons are released again,
+    keyed hash of each person, so that ledger_overlap can tell which people are released again,
     but no value of the data.
 
-    raw: name of the raw table; all its persons count as released.
+    raw: name of the raw table; all its people count as released.
     released: name of its release.
     name: name of the release in the ledger.
-    entity: column of the raw table that identifies persons; the same for all entries of a
+    entity: column of the raw table that identifies people; the same for all entries of a
         ledger.
     manifest: the manifest as JSON: (SELECT to_json(m) FROM anon_manifest(…) AS m).
     key: as in anon_pseudonym; the same for all entries of a ledger. Without it no one can test
@@ -2459,7 +2459,7 @@ def ledger_new(
     k: int | None = None, l: float | None = None, sensitive: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The rows of all persons in a table whom no release in a ledger holds. They can be released
+    """The rows of all people in a table whom no release in a ledger holds. They can be released
     without releasing anyone twice. With k or l, no rows are returned until there are enough new
     people, because a lone newcomer could be identified as the only difference. People who wait
     stay out of the ledger, and come with the next release. ledger_overlap counts who waits. The
@@ -2488,7 +2488,7 @@ def ledger_overlap(
     k: int | None = None, l: float | None = None, sensitive: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
-    """The earlier releases in a ledger, and how many persons of a table each of them holds.
+    """The earlier releases in a ledger, and how many people of a table each of them holds.
 
     data: the table.
     ledger: name of the ledger.
@@ -2503,9 +2503,9 @@ def ledger_overlap(
     sensitive: sensitive column or list of columns, in addition to those declared, which l
         counts.
     Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of
-        that release), shared (those who are in the table, too), share (of the persons of the
+        that release), shared (those who are in the table, too), share (of the people of the
         table, 0…1). The last two are None for an entry that was made with another key. With k
-        or l, and if new persons wait, a last row whose release and released_at are NULL counts
+        or l, and if new people wait, a last row whose release and released_at are NULL counts
         them in persons and shared.
     Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it,
         one of another column than entity, an unknown entity or one with NULL, a key as in

@@ -127,10 +127,10 @@ def release_linked(
     judge: Callable[[Mapping[str, Any], Staged], None] | None = None,
     **others: Any,
 ) -> LinkedRelease:
-    """Release the tables that are linked with a table of persons, so that they still join.
+    """Release the tables that are linked with a table of people, so that they still join.
 
     Every released person has the same folded record as at least k - 1 others: labels, numbers of
-    rows and labels of all rows below. root: the table of persons. into: a schema, or a folder if it
+    rows and labels of all rows below. root: the table of people. into: a schema, or a folder if it
     ends in '/'. l: see ``Linking``. surplus: 'drop' or 'unlink'. links: foreign keys that the
     catalog lacks, as 'visit.person_id -> person.person_id'. leave_out: linked tables that are not
     released. orphans: 'error' or 'drop'. quasi, sensitive, identifiers, keep: columns such as

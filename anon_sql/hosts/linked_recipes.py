@@ -56,7 +56,7 @@ class LinkedRecipe:
 
     @property
     def root(self) -> str:
-        """Return the table of persons."""
+        """Return the table of people."""
         return str(self.source["root"])
 
     @property

@@ -28,7 +28,7 @@ class Components:
         self.of: Ints = np.zeros(nodes, np.int64) if anybody else np.arange(nodes)
 
     def connect(self, persons: int, before: tuple[Ints, Ints], after: tuple[Ints, Ints]) -> None:
-        """Join the classes that cover the same person; each side: persons, ascending, and
+        """Join the classes that cover the same person; each side: people, ascending, and
         classes."""
         sides = [(before[0], self.of[before[1]]), (after[0], self.of[after[1] + self.first])]
         least = np.full(persons, len(self.of), dtype=np.int64)

@@ -16,7 +16,7 @@
 --   known, sample and seed then have no effect.
 -- Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows of
 --   the release), guessed (number of correct guesses; several most frequent values are guessed
---   equally often), guessed_share (of persons), baseline (the same share without any knowledge;
+--   equally often), guessed_share (of people), baseline (the same share without any knowledge;
 --   only the part above it is due to the knowledge of the attacker). A value that is NULL is never
 --   guessed. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot

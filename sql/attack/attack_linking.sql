@@ -1,4 +1,4 @@
--- The persons whose sensitive value is disclosed to an attacker who knows all their
+-- The people whose sensitive value is disclosed to an attacker who knows all their
 -- quasi-identifiers and that they are in the table: the matching rows, and the sensitive value if
 -- all of them share it (Majeed and Hwang 2025). A row matches if every label covers the person's
 -- value. Labels overlap, so matching rows may be in several classes. Rows shown as * match every
@@ -13,7 +13,7 @@
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- Returns: a row per sensitive column: attribute, persons (attacked), reidentified (expected number found
 --   by choosing one matching row at random, the sum of 1 / matching rows), reidentified_share (of
---   persons), disclosed (persons with the value that all matching rows share; NULL is not a value),
+--   people), disclosed (people with the value that all matching rows share; NULL is not a value),
 --   disclosed_share. Both shares are NULL if no one is attacked.
 -- Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that cannot
 --   be read, raw and release swapped, a sample below 1.

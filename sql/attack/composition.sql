@@ -1,4 +1,4 @@
--- The persons whose sensitive value several releases disclose together: the intersection or
+-- The people whose sensitive value several releases disclose together: the intersection or
 -- composition attack (Ganta, Kasiviswanathan and Smith 2008), counted on the raw table. The
 -- attacker knows all quasi-identifiers of a person and which releases hold the person. In one
 -- release the candidates of a person are the rows of all classes whose labels cover the person's
@@ -9,7 +9,7 @@
 -- is not a bound: it intersects, but does not subtract counts, as audit does with previous;
 -- share_of_minima is an estimate. A class covers a person if each of its labels covers the value in
 -- the same row of the person; a quasi-identifier that a release lacks covers everything. A class
--- shown as * in every quasi-identifier covers only persons whom no other class of the release
+-- shown as * in every quasi-identifier covers only people whom no other class of the release
 -- covers. NULL in the sensitive column of attribute is not a value, elsewhere in a tuple it is; a
 -- release that shows only NULLs for a person, or lacks the column, does not narrow the candidates.
 --
@@ -34,7 +34,7 @@
 --   release alone leaves at least l), share_of_minima (one value has a larger share of the candidates
 --   than share), least_values, mean_values (candidate values of a person), least_rows (smallest
 --   number of candidates of a person), note (what it is, and what is not counted). The three before
---   it are NULL without such persons.
+--   it are NULL without such people.
 -- Errors: no release or more than 12, an unknown id, no quasi-identifier in a release, no sensitive
 --   column, a sensitive column that all releases lack, one or a kept one that they hold in different
 --   types, a label that cannot be read, means or medians in place of labels.

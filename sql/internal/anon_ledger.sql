@@ -1,4 +1,4 @@
--- The ledger of releases: its columns, and the persons of a relation as keyed hashes.
+-- The ledger of releases: its columns, and the people of a relation as keyed hashes.
 
 CREATE OR REPLACE MACRO __anon_ledger_columns() AS TABLE
 SELECT
@@ -53,8 +53,8 @@ SELECT system.main.list(system.main.struct_insert(
     __anon_entry(__anon_entry), digest := __anon_entry.digest)) AS __anon_entries
 FROM __anon_ledger_entries(__anon_ledger);
 
--- Return the rows of a table whose persons no entry holds, with what __anon_ledger_waiting says: NULL
--- where enough of them are there, else how many persons wait.
+-- Return the rows of a table whose people no entry holds, with what __anon_ledger_waiting says: NULL
+-- where enough of them are there, else how many people wait.
 CREATE OR REPLACE MACRO __anon_ledger_new_rows(
     __anon_function, __anon_tbl, __anon_ledger, __anon_entity, __anon_key_given, __anon_k, __anon_l,
     __anon_sensitive

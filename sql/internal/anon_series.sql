@@ -1,4 +1,4 @@
--- The state of a series, and the rows of a table as persons with their tuples.
+-- The state of a series, and the rows of a table as people with their tuples.
 
 CREATE OR REPLACE MACRO __anon_series_columns() AS TABLE
 SELECT NULL::BIGINT AS cohort, NULL::VARCHAR AS person, NULL::VARCHAR AS tuple WHERE false;

@@ -1,9 +1,9 @@
 -- The entry of a release for a ledger, a table that anon_sql.ledger makes: INSERT INTO anon_ledger
 -- FROM ledger_entry(…). It holds the manifest, a hash of the released rows and a keyed hash of each
--- person, so that ledger_overlap can tell which persons are released again, but no value of the data.
+-- person, so that ledger_overlap can tell which people are released again, but no value of the data.
 --
--- raw: name of the raw table; all its persons count as released. released: name of its release.
--- name: name of the release in the ledger. entity: column of the raw table that identifies persons;
+-- raw: name of the raw table; all its people count as released. released: name of its release.
+-- name: name of the release in the ledger. entity: column of the raw table that identifies people;
 --   the same for all entries of a ledger.
 -- manifest: the manifest as JSON: (SELECT to_json(m) FROM anon_manifest(…) AS m).
 -- key: as in anon_pseudonym; the same for all entries of a ledger. Without it no one can test from

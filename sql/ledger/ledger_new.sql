@@ -1,4 +1,4 @@
--- The rows of all persons in a table whom no release in a ledger holds. They can be released
+-- The rows of all people in a table whom no release in a ledger holds. They can be released
 -- without releasing anyone twice. With k or l, no rows are returned until there are enough new people,
 -- because a lone newcomer could be identified as the only difference. People who wait stay out of the
 -- ledger, and come with the next release. ledger_overlap counts who waits. The result holds identifiers and is not a release.

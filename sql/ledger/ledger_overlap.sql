@@ -1,4 +1,4 @@
--- The earlier releases in a ledger, and how many persons of a table each of them holds.
+-- The earlier releases in a ledger, and how many people of a table each of them holds.
 --
 -- tbl: name of the table. ledger: name of the ledger.
 -- entity: column that identifies persons, called as in the raw tables of all entries. Its values
@@ -11,8 +11,8 @@
 --   counted, all of them wait; NULL means that they do not wait for other values.
 -- sensitive: sensitive column or list of columns, in addition to those declared, which l counts.
 -- Returns: a row per entry of the ledger: release, released_at (TIMESTAMP, UTC), persons (of that
---   release), shared (those who are in the table, too), share (of the persons of the table, 0…1).
---   The last two are NULL for an entry that was made with another key. With k or l, and if new persons
+--   release), shared (those who are in the table, too), share (of the people of the table, 0…1).
+--   The last two are NULL for an entry that was made with another key. With k or l, and if new people
 --   wait, a last row whose release and released_at are NULL counts them in persons and shared.
 -- Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it, one
 --   of another column than entity, an unknown entity or one with NULL, a key as in anon_pseudonym;

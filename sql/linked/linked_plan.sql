@@ -3,10 +3,10 @@
 -- linked_table('visit', 'plan') takes a table out of it. Store the plan as a table, because each reading
 -- of linked_plan makes other keys. It holds no raw keys, and every check of release_linked was made.
 --
--- root: name of the table of persons.
--- k: persons that must share a folded record.
+-- root: name of the table of people.
+-- k: people that must share a folded record.
 -- l: each sensitive value of a slot, and of all slots of a table together, is lacked by at least l - 1
---   persons of a class, which have at least l values there.
+--   people of a class, which have at least l values there.
 -- surplus: 'drop' leaves out rows above the smallest count of their class; 'unlink' releases them with
 --   labels alone, without link and values.
 -- links: foreign keys that the catalog lacks, a list like ['visit.person_id -> person.person_id'].

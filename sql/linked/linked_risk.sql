@@ -1,10 +1,10 @@
--- How many persons the tables that belong together single out, by what others know of them: their own
+-- How many people the tables that belong together single out, by what others know of them: their own
 -- columns, also how many rows they have in each table, one of these rows, two of them, all of them with
 -- what belongs to what. Tables are linked by foreign keys of the catalog and by links; the role of the
 -- columns of a link is the role of the number of rows.
 --
--- root: name of the table of persons.
--- k: below_k counts persons who share what is known with fewer than k - 1 others.
+-- root: name of the table of people.
+-- k: below_k counts people who share what is known with fewer than k - 1 others.
 -- links: foreign keys that the catalog lacks, a list like ['visit.person_id -> person.person_id'].
 -- leave_out: names of linked tables that are not looked at.
 -- raw: for a release, the raw table of persons, whose links and roles count; NULL for raw tables. The
@@ -17,7 +17,7 @@
 -- exclude: columns that are left out, a list like quasi.
 -- Returns: knowledge, persons, unique_persons (no other person has it), below_k, fewest (persons who share
 --   it, at least). With one row or two, each person's rows that fewest others have are known. A release
---   is compared label by label, so that persons whose labels overlap count as different.
+--   is compared label by label, so that people whose labels overlap count as different.
 -- Errors: as release_linked for links and roles, a table that is not committed.
 -- Example: SELECT * FROM linked_risk('people', quasi := ['people.age', 'people.city'], keep := 'people.illness');
 CREATE OR REPLACE MACRO linked_risk(

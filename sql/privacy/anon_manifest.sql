@@ -16,7 +16,7 @@
 --   method, parameters, roles (names by role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
 --   of all other privacy models), series (previous: name and rows_sha256, as in a ledger, of each
 --   earlier release, previous_share, and cohorts: of a release of a series its number, l, rows of
---   former members and persons who wait, and the largest share of a group of like persons that waits;
+--   former members and people who wait, and the largest share of a group of like people that waits;
 --   else NULL), checks (property, required, found, passed, as in audit),
 --   measures (as in utility, and weighted_gcp, the gcp by the weights of the release; NULL without),
 --   loss (as in attribute_loss). Measures and loss of a release of a series are of its own rows alone.

@@ -50,7 +50,7 @@
 -- People who have two releases with the same pseudonyms can join them. That may be intended: NULL.
 -- With previous, attacks on this and the earlier releases. Each is no bound: passing it is not
 -- being safe. l is at least 2 in them.
--- 'intersection': share of persons to whom the releases together leave fewer than l values of a
+-- 'intersection': share of people to whom the releases together leave fewer than l values of a
 -- sensitive column, by whole tuples of sensitive and kept columns, an exact count (see composition);
 -- of the worst column. They may be exposed wholly.
 -- 'joined', 'left': share of rows that counts expose by subtraction, of this and of an earlier
@@ -61,15 +61,15 @@
 -- 'cohort_l', the only bound: whether those who share a class in every release have l values. No
 -- file tells who they are: NULL.
 -- With series, of a release of a series. The properties of rows ('rows', 'kept_values', 'true_labels',
--- 'covered_rows', 'matched_rows') are NULL where former rows or persons who wait can be why they fail.
+-- 'covered_rows', 'matched_rows') are NULL where former rows or people who wait can be why they fail.
 -- 'series': rows that can be of no cohort, cohorts that can be whole in no class, and classes that
--- cannot have k persons who are present. A class can hold a cohort whose present members its labels
--- cover, with the persons who wait for it, and all of whose values it shows. A necessary condition.
--- 'cohort_l', then: share of persons with a cohort who share it with persons of whom the file
+-- cannot have k people who are present. A class can hold a cohort whose present members its labels
+-- cover, with the people who wait for it, and all of whose values it shows. A necessary condition.
+-- 'cohort_l', then: share of people with a cohort who share it with people of whom the file
 -- cannot show l values, l of the series.
 -- 'waiting_rows': rows that fit no cohort, but fit a person of the raw table without a cohort.
 -- 'former_rows': rows that fit neither a cohort nor such a person. Those of former members belong to cohorts with somebody
--- present. All four are NULL if there are too many persons and classes to compare, or if the release
+-- present. All four are NULL if there are too many people and classes to compare, or if the release
 -- has columns of other types than the series and 'series' would fail.
 --
 -- raw: name of the raw table. released: name of its release, in any format.

@@ -1,4 +1,4 @@
--- The risk of re-identification of the persons in a release (El Emam and Dankar 2008; Dankar and El
+-- The risk of re-identification of the people in a release (El Emam and Dankar 2008; Dankar and El
 -- Emam 2010). Prosecutor risk assumes that the attacker knows that the person is in the table: 1 /
 -- f, where f is the number of rows with the same labels. Journalist risk does not assume this: 1 /
 -- F, where F is the number of rows of the population that the labels match. Marketer risk is the

@@ -107,7 +107,7 @@ def _roles(con: duckdb.DuckDBPyConnection) -> None:
 
 
 def _release(con: duckdb.DuckDBPyConnection, k: int) -> None:
-    """Show two persons before and after."""
+    """Show two people before and after."""
     console.head("The release")
     console.say(f"  {RELEASE}{k});")
     people, names = _two(con), [*datasets.QUASI, *datasets.SENSITIVE]
@@ -120,12 +120,12 @@ def _release(con: duckdb.DuckDBPyConnection, k: int) -> None:
 
 
 NUMBERS = ("age", "education_num")
-LOOKED_AT = 1_000  # rows among which two persons are chosen
+LOOKED_AT = 1_000  # rows among which two people are chosen
 WIDE = 14  # characters of the widest value that fits four times into 80 columns
 
 
 def _two(con: duckdb.DuckDBPyConnection) -> list[tuple[list[str], list[str]]]:
-    """Return the values and the labels of two persons, each covered by one class only.
+    """Return the values and the labels of two people, each covered by one class only.
 
     They are of the first rows of the table. Those come first of whom many columns were generalized,
     unless a label has to be cut.

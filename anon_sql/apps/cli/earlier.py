@@ -241,14 +241,14 @@ _LEDGER = f"anon_ledger_file.main.{TABLE}"
 
 
 def check_ledger(path: Path | None, entity: str | None) -> None:
-    """Raise AnonError if a ledger is asked for and nothing tells persons apart."""
+    """Raise AnonError if a ledger is asked for and nothing tells people apart."""
     if path is not None and entity is None:
         rule = "--ledger needs the column that says whose a row is"
         raise AnonError("release", rule, None, "name it in --entity")
 
 
 def open_ledger(con: duckdb.DuckDBPyConnection, path: Path, entity: str, key: str) -> list[str]:
-    """Attach a ledger, made where there is none, and return sentences about persons of ``raw``.
+    """Attach a ledger, made where there is none, and return sentences about people of ``raw``.
 
     Raises AnonError for an entry that was made with another key.
     """

@@ -83,7 +83,7 @@ def of_release(
     labels = ", ".join(quote(name) for name in roles["quasi"])
     if required["k"] is not None:
         k = _least(con, "count(*)", released, labels)
-        counted = "k" if required["entity"] is None else None  # k counts persons with an entity
+        counted = "k" if required["entity"] is None else None  # k counts people with an entity
         enough = k is None or k >= required["k"]
         yield Check(f"k is at least {required['k']}", enough, f"{k}", of=counted)
     if required["l"] is not None and required["l_kind"] == "distinct":

@@ -29,12 +29,12 @@ from anon_sql.core.roles import REST, fold
 from anon_sql.core.running import Progress
 
 KNOWN = 2  # quasi-identifiers that the attacker of ``attack_background`` knows
-SAMPLE = 5_000  # persons who are re-identified and guessed: 19 of 20 shares are within 1.4 points
+SAMPLE = 5_000  # people who are re-identified and guessed: 19 of 20 shares are within 1.4 points
 _PAIR = "'raw', 'released', $name, quasi := $quasi, hierarchy := $hierarchy"
 
 
 def attacked(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each sensitive column: shares of persons, and the largest share in a class.
+    """Return a row for each sensitive column: shares of people, and the largest share in a class.
 
     request: quasi, sensitive and hierarchy.
     """

@@ -81,7 +81,7 @@ def _digests(raw: Path) -> dict[str, str]:
 
 
 def _risk(con: duckdb.DuckDBPyConnection, schema: Schema, k: int) -> list[dict[str, Any]]:
-    """Return how many persons are unique by what is known, before and after the release."""
+    """Return how many people are unique by what is known, before and after the release."""
     before = Folds(schema, "__anon_s_", lambda node: quote(node.name), added=False)
     after = Folds(schema, "__anon_s_", lambda node: view_of(node.name), added=True)
     rows = [con.execute(risk(schema, folds, k)).fetchall() for folds in (before, after)]

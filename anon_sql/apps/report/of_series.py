@@ -1,7 +1,7 @@
 """What a report says of a release of a series, whose rows are not those of the raw table.
 
-It holds rows of former persons, and lacks persons who wait. Loss is that of its own rows. What
-compares rows of both tables, or takes the rows of a group for its persons, is left out.
+It holds rows of former people, and lacks people who wait. Loss is that of its own rows. What
+compares rows of both tables, or takes the rows of a group for its people, is left out.
 """
 
 from collections.abc import Callable, Mapping

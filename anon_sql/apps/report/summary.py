@@ -109,7 +109,7 @@ def _today(
     """Return what an attacker who knows the quasi-identifiers finds in the raw table.
 
     alone, fewer: shares of the rows that share these values with no other row, and with fewer than
-    ``FEW`` rows in all; persons are counted in place of rows if the request has an entity.
+    ``FEW`` rows in all; people are counted in place of rows if the request has an entity.
     """
     by = ", ".join(quote(raw_names[fold(name)]) for name in request["quasi"])
     entity = request.get("entity")

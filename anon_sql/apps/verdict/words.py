@@ -110,7 +110,7 @@ def percent(share: float | None) -> str:
 
 
 def per_thousand(share: float | None) -> str:
-    """Return persons of 1,000; a share above 0 is never shown as 0, nor one below 1 as 1,000."""
+    """Return people of 1,000; a share above 0 is never shown as 0, nor one below 1 as 1,000."""
     if share is None:
         return "-"
     if 0 < share < 0.001:

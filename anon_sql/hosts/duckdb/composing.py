@@ -168,7 +168,7 @@ class Codes:
 
 @dataclass(frozen=True)
 class Reading:
-    """The persons of a raw table, and several releases.
+    """The people of a raw table, and several releases.
 
     codes: of each column of the whole tuple that a release has, by name.
     """
@@ -375,7 +375,7 @@ def _id_of(
 
 
 def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> Persons:
-    """Return the persons; those without an id are one each."""
+    """Return the people; those without an id are one each."""
     if people is None or not (people < 0).any():
         return persons(ranks, people, counts)
     unowned = people < 0

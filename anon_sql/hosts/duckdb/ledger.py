@@ -1,4 +1,4 @@
-"""Make the ledger, the table of what was released about whom, and read its persons."""
+"""Make the ledger, the table of what was released about whom, and read its people."""
 
 import hmac
 from collections.abc import Iterator, Mapping
@@ -80,7 +80,7 @@ def digest_of_entry(entry: Any, key: Any) -> pa.Array:
 
 @dataclass(frozen=True)
 class Entries:
-    """The entries of a ledger, as one list of structs, read for the persons of one relation.
+    """The entries of a ledger, as one list of structs, read for the people of one relation.
 
     persons: what ``__anon_ledger_hashed_persons`` says of the relation, one row.
     """
@@ -89,10 +89,10 @@ class Entries:
     listed: Any
 
     def hashes(self) -> Iterator[pa.Array | None]:
-        """Yield the hashes of each entry's persons, None for an entry with another key.
+        """Yield the hashes of each entry's people, None for an entry with another key.
 
         Raises AnonError for an entry whose digest is not that of its content, or whose column of
-        persons is another.
+        people is another.
         """
         names = ("function", "entity", "key", "key_check")
         function, entity, held_as, check = (first(self.persons.field(name)) for name in names)
@@ -167,7 +167,7 @@ _PERSONS = pa.struct(
     f"STRUCT({', '.join(f'{name} VARCHAR' for name in _NAMES)}, texts VARCHAR[], hashes BLOB[])",
 )
 def hashed_persons(call: Any) -> pa.Array:
-    """Return the column of persons, its type, and the texts and hashes of persons, by hash."""
+    """Return the column of people, its type, and the texts and hashes of people, by hash."""
     one = one_array(call)
     fields = {field.name: one.field(at) for at, field in enumerate(one.type)}
     stopping.belongs_to(first(fields["connection"]))
@@ -204,7 +204,7 @@ def hashed_persons(call: Any) -> pa.Array:
 
 @dataclass(frozen=True)
 class Persons:
-    """Whose persons a ledger is asked about."""
+    """Whose people a ledger is asked about."""
 
     entity: Any = param(
         None,
@@ -218,7 +218,7 @@ class Persons:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many new persons must be there before any of them is released."""
+    """How many new people must be there before any of them is released."""
 
     k: int | None = param(
         None,
@@ -247,7 +247,7 @@ for _each in ("ledger_new", "ledger_overlap"):
 
 @udf("BIGINT")
 def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
-    """Return how many new persons wait, NULL where enough of them are there.
+    """Return how many new people wait, NULL where enough of them are there.
 
     call: the parameters; values: how many values each sensitive column has. Raises AnonError for
     an l without a sensitive column.
@@ -271,9 +271,9 @@ def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
 
 @udf("BIGINT[]")
 def shared_persons(persons: Any, entries: Any) -> pa.Array:
-    """Return for each entry how many of the persons it holds, NULL for one with another key.
+    """Return for each entry how many of the people it holds, NULL for one with another key.
 
-    Raises AnonError for an entry that was changed, or that holds persons of another column.
+    Raises AnonError for an entry that was changed, or that holds people of another column.
     """
     mine = one_array(persons)
     hashes = mine.field("hashes")[0].values
@@ -286,10 +286,10 @@ def shared_persons(persons: Any, entries: Any) -> pa.Array:
 
 @udf("VARCHAR[]")
 def new_persons(persons: Any, entries: Any) -> pa.Array:
-    """Return the texts of the persons whom no entry holds.
+    """Return the texts of the people whom no entry holds.
 
     Raises AnonError for an entry that was changed, that was made with another key, or that holds
-    persons of another column.
+    people of another column.
     """
     mine = one_array(persons)
     known = list(Entries(mine, entries).hashes())

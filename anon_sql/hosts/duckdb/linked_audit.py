@@ -64,7 +64,7 @@ class LinkedAudit:
         return f"WITH {ctes} SELECT {names} FROM ({selects}) ORDER BY __anon_at, property"
 
     def _tables(self) -> Iterator[str]:
-        """Yield the checks of columns and of the number of persons."""
+        """Yield the checks of columns and of the number of people."""
         for name, node in self.schema.nodes.items():
             there = {fold(column) for column in self.columns[name]}
             added = [column for _, *names in self.schema.added(node) for column in names]
@@ -215,7 +215,7 @@ class LinkedAudit:
             yield _row(f"unlinked_values of {node.name}", "0", found, "found = 0", "NULL")
 
     def _persons(self, node: Node, source: str, k: str) -> str:
-        """Return the check of the persons who can be behind equal labels of unlinked rows."""
+        """Return the check of the people who can be behind equal labels of unlinked rows."""
         self.use_source()
         types = {fold(name): kind for name, kind in self.columns[node.name].items()}
         behind = PersonsBehind(
@@ -236,7 +236,7 @@ class LinkedAudit:
         return _row(f"unlinked_people of {node.name}", k, found, passed, example)
 
     def _references(self) -> Iterator[str]:
-        """Yield the check that each row of a reference table is used by k persons or by none."""
+        """Yield the check that each row of a reference table is used by k people or by none."""
         for name in self.schema.references if self.compared else ():
             links = [link for link in self.schema.reference_links if link.parent == name]
             users = [link for link in links if link.child in self.schema.nodes]

@@ -154,7 +154,7 @@ def _refuse_identifiers(
 ) -> None:
     """Raise AnonError if a ``*`` would release columns that are suggested as identifiers.
 
-    Reference tables hold no persons, and are not looked at.
+    Reference tables hold no people, and are not looked at.
     """
     reasons: dict[str, dict[str, str]] = {PARAMETER[role]: {} for role in UNCHANGED}
     for node in schema.nodes.values():

@@ -135,7 +135,7 @@ def risk(schema: Schema, folds: Folds, k: int) -> str:
         "count(*) OVER (PARTITION BY numbered, item) AS n FROM __anon_tied)",
         "__anon_ranked AS MATERIALIZED (SELECT *, row_number() OVER "
         "(PARTITION BY person ORDER BY n, item) AS place FROM __anon_shared)",
-        # the two rows of each person that fewest share, and how many persons have both
+        # the two rows of each person that fewest share, and how many people have both
         "__anon_pairs AS MATERIALIZED (SELECT a.person, a.numbered, a.item AS one, b.item AS other "
         "FROM (FROM __anon_ranked WHERE place = 1) AS a "
         "JOIN (FROM __anon_ranked WHERE place = 2) AS b ON a.person = b.person)",

@@ -1,8 +1,8 @@
-"""Write the SQL that counts the persons behind unlinked rows: for ``linked_audit``.
+"""Write the SQL that counts the people behind unlinked rows: for ``linked_audit``.
 
 A release does not tell whose its unlinked rows are. The raw rows that their labels cover tell
-whose they can be: n rows of equal labels can be of j persons, none of whom has more than 1/j of
-them, if the persons have enough such raw rows. The largest j is counted, and is an upper bound.
+whose they can be: n rows of equal labels can be of j people, none of whom has more than 1/j of
+them, if the people have enough such raw rows. The largest j is counted, and is an upper bound.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from anon_sql.linked.schema import Node
 
 
 class PersonsBehind:
-    """The CTEs that count the persons behind unlinked rows of a table.
+    """The CTEs that count the people behind unlinked rows of a table.
 
     at: a number of the table. unlinked: the query of its unlinked rows. owned: the raw rows with
     the column person, as a relation called t. labels: the released columns that tell sets of equal
@@ -34,7 +34,7 @@ class PersonsBehind:
 
     @property
     def result(self) -> str:
-        """Return the CTE of the sets of equal labels: the n rows and the most persons of each."""
+        """Return the CTE of the sets of equal labels: the n rows and the most people of each."""
         return self.prefix + "found"
 
     def ctes(self) -> Iterator[str]:

@@ -214,7 +214,7 @@ _ROW = 70  # bytes a row costs whatever its columns: order, classes, hashes, the
 _QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
 _KEPT = 45  # bytes a value that is released as it is costs: DuckDB's list and the output
 _MARK = 24  # bytes a value costs whose column only a * releases: its hash, in a list and sorted
-_SEARCH = 230  # bytes a row costs where classes are searched under l, t, persons or a limit
+_SEARCH = 230  # bytes a row costs where classes are searched under l, t, people or a limit
 # Measured with benchmarks/audit.py: ten million rows of 8 quasi-identifiers and 1 or 2 others.
 _AUDITED = 60  # bytes a raw row and its released row cost an audit whatever their columns
 _NUMBER = 4  # bytes a quasi-identifier costs an audit

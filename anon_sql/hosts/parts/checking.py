@@ -1,7 +1,7 @@
 """Check the releases of all regions together, as one release.
 
 Classes whose labels occur in one region were checked with the region. The union of legal classes is
-legal, but for t and for entropy and recursive l of persons, who may have rows in several regions;
+legal, but for t and for entropy and recursive l of people, who may have rows in several regions;
 so classes that lie in several regions are counted again.
 """
 

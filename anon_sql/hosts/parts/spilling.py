@@ -390,7 +390,7 @@ class RegionRows:
             first += group.parts
 
     def _parts(self, rows: pa.Table, parts: int) -> Numbers:
-        """Return the part of each row of a group, int64[n], so that persons stay whole.
+        """Return the part of each row of a group, int64[n], so that people stay whole.
 
         Rows that are equal in all quasi-identifiers are dealt to the parts in turn. So each part
         has as many of them whatever their other columns are, which decide only who comes first.

@@ -122,7 +122,7 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
 
 
 def _classes(sent: Any, request: Request) -> Any:
-    """Return each class: its size in rows or persons, its rows, and the values that it holds.
+    """Return each class: its size in rows or people, its rows, and the values that it holds.
 
     The rows that are packed are a class without a name. ``used`` is 0 and read from columns that
     nothing else reads, so that all checks share one shuffle: Spark would otherwise shuffle the

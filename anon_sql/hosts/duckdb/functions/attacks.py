@@ -1,4 +1,4 @@
-"""The attacks as SQL calls them: the classes of a release and persons in, a row a column out."""
+"""The attacks as SQL calls them: the classes of a release and people in, a row a column out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,7 +52,7 @@ def exposed(function: Any, argument: Any, threshold: Any) -> pa.Array:
 
 @udf(sql_type(_LINKED))
 def linked(argument: Any, persons: Any, parameters: Any, threads: Any) -> pa.Array:
-    """Return how many persons are linked and disclosed."""
+    """Return how many people are linked and disclosed."""
     people, left_out = _people("attack_linking", argument, persons)
     return as_rows(linking(people, left_out, first(parameters), first(threads)))
 
@@ -140,7 +140,7 @@ def _classes(
 
 
 def _people(function: str, argument: Any, persons: Any) -> tuple[People, int]:
-    """Return the persons of the raw table (``__anon_class_groups``) and how many rows are left
+    """Return the people of the raw table (``__anon_class_groups``) and how many rows are left
     out."""
     pair_input, pair, values = _classes(function, argument)
     columns = columns_of(persons)

@@ -54,7 +54,7 @@ class _Reading(buffer.Buffered):
         self.forget()
 
     def forget(self) -> None:
-        """Hold no rows. Those of persons are not counted together."""
+        """Hold no rows. Those of people are not counted together."""
         together = self.request.entity is None
         self.raw, self.released = RawRows(together), ReleasedRows(together)
         self.waiting = {released: Waiting() for released in (False, True)}

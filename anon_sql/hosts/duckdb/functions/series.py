@@ -116,7 +116,7 @@ def _made(function: str, state: Any, types: Any, key: bytes | None) -> State:
 def _table(
     number: int, people: Any, paths: Any, types: Any, held_as: str, looks: Any = None
 ) -> tuple[Table | None, bytes]:
-    """Return the persons of a call, None for a table without rows, and the key of the series."""
+    """Return the people of a call, None for a table without rows, and the key of the series."""
     packed = one_array(people)
     known = packed[0].is_valid
     rows = packed[0].values if known else None
@@ -190,7 +190,7 @@ def _tuples(
 
 
 def _required(request: Request) -> str:
-    """Return the column of persons. Raises AnonError without it or a sensitive column."""
+    """Return the column of people. Raises AnonError without it or a sensitive column."""
     if request.entity is None:
         rule = "a series needs " + Parameter("entity") + ", the column that identifies the person"
         raise AnonError(request.function, rule)
@@ -217,7 +217,7 @@ def status(state: Any, types: Any) -> pa.Array:
 
 @udf(sql_type(_STATE), volatile=True)
 def forget_persons(state: Any, types: Any, persons: Any, key: Any) -> pa.Array:
-    """Return the rows of a state without some persons, given as texts."""
+    """Return the rows of a state without some people, given as texts."""
     function = "series_forget"
     secret = series_key(key_of(function, first(key)))
     found = _state(function, state, types, secret)
