@@ -38,7 +38,7 @@ ROLES = "quasi := ['age', 'city'], sensitive := 'illness', keep := 'n', identifi
 NUMBERS = "quasi := ['age', 'pay'], sensitive := 'illness'"
 OPTIONS = """
 k := 7 | l := 2 | l := 2, l_kind := 'entropy' | l := 2, l_kind := 'recursive', c := 2 | t := 0.3
-beta := 2 | delta := 2 | format := 'typed' | format := 'mean' | format := 'median'
+beta := 2 | delta := 2 | format := 'typed' | format := 'mean' | format := 'median' | format := 'midpoint'
 suppressed := 'drop' | seed := 7 | hierarchy := 'tree' | strata := 'city'
 weights := MAP {'age': 3.0} | bin_width := MAP {'age': 10} | k := (SELECT 9) | l := 2, t := 0.5, format := 'typed'
 k := 0 | k = 7 | l := 0 | l := 1.5 | l_kind := 'x' | c := 0 | t := 2 | beta := 0 | delta := -1
