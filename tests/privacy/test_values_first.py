@@ -316,7 +316,7 @@ def test_a_null_that_no_raw_null_explains_hides_any_value(con):
     failed = (
         "SELECT property FROM audit('t', '{}', k := 4, quasi := ['c', 'd'], keep := 's') WHERE "
     )
-    failed += "property IN ('labels', 'raw rows', 'matching', 'spelling', 'k') AND NOT passed"
+    failed += "property IN ('true_labels', 'covered_rows', 'matched_rows', 'label_spelling', 'k') AND NOT passed"
     assert con.execute(failed.format("r")).fetchall() == []
     measure = "SELECT {}('t', 'r', quasi := ['c', 'd'])"
     assert con.execute(measure.format("k_anonymity")).fetchall() == [(4,)]
@@ -332,4 +332,4 @@ def test_a_null_that_no_raw_null_explains_hides_any_value(con):
     assert (
         con.execute(count.format("named")).fetchall() == con.execute(count.format("t")).fetchall()
     )
-    assert ("labels",) in con.execute(failed.format("named")).fetchall()
+    assert ("true_labels",) in con.execute(failed.format("named")).fetchall()
