@@ -769,8 +769,8 @@ def compare(
     c: constant c of l_kind='recursive'.
     t: largest allowed distance of a sensitive column's distribution in a class from that in the
         table, 0…1.
-    entity: column that identifies the person; k, l and t then count persons instead of rows,
-        and the column is dropped; None for none.
+    entity: column that identifies the person; k, l and t then count people instead of rows, and
+        the column is dropped; None for none.
     beta: largest allowed relative increase of a sensitive value's share in a class over its
         share in the table, and never above -ln of the latter; None for none.
     delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
@@ -855,8 +855,8 @@ def tradeoff(
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none.
     seed: seed for random choices. It also draws the queries.
-    entity: column that identifies the person; k, l and t then count persons instead of rows,
-        and the column is dropped; None for none.
+    entity: column that identifies the person; k, l and t then count people instead of rows, and
+        the column is dropped; None for none.
     queries: number of random queries, drawn as by query_workload: ranges and sets over two
         quasi-identifiers that match 5 % of the rows.
     options: parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others
@@ -1036,8 +1036,8 @@ def generalize(
     c: constant c of l_kind='recursive'.
     t: largest allowed distance of a sensitive column's distribution in a class from that in the
         table, 0…1.
-    entity: column that identifies the person; k, l and t then count persons instead of rows,
-        and the column is dropped; None for none.
+    entity: column that identifies the person; k, l and t then count people instead of rows, and
+        the column is dropped; None for none.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none. Columns in it are labelled by its nodes.
     beta: largest allowed relative increase of a sensitive value's share in a class over its
@@ -1348,9 +1348,9 @@ def gcp(
 ) -> float | None:
     """Global certainty penalty: the mean NCP over all rows and quasi-identifiers, which is the
     share of information lost. The NCP of a number or date is the range of its label / the range
-    in the raw table. The NCP of text is 0 for one value, otherwise the number of values in its
-    label / the number of values in the raw table, where NULL counts as a value. A suppressed
-    value has an NCP of 1, a label of NULLs only an NCP of 0.
+    in the raw table. The NCP of text is 0 for one value. Otherwise it is the number of values
+    in its label / the number of values in the raw table, where NULL counts as a value. A
+    suppressed value has an NCP of 1, a label of NULLs only an NCP of 0.
 
     raw: name of the raw table.
     released: name of its release, in any format.
@@ -1361,7 +1361,7 @@ def gcp(
         0.5}; columns left out have weight 1.
     Returns: DOUBLE, 0…1; None for an empty raw table, for a release with more rows than its raw
         table, in which added rows cannot be distinguished (use sdka_stats), and for one of
-        means or medians, which have no NCP (use value_loss).
+        means or medians (use value_loss).
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
         and release swapped, an unknown ncp, weights that are not numbers of quasi-identifiers.
     """
@@ -1566,8 +1566,8 @@ def anon_manifest(
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
-    holds names of columns, parameters and measures, but no value, no minimum or maximum, no
-    path, and of the raw table only a hash of the names and types of its columns.
+    holds names of columns, parameters and measures, and a hash of the names and types of the
+    raw table's columns. It holds no value, no minimum or maximum, and no path.
 
     Requirements, roles and earlier releases are as in audit.
     raw: name of the raw table.
@@ -1693,9 +1693,9 @@ def audit(
     l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
     c: constant c of l_kind='recursive'.
     hierarchy: hierarchies that the release was made with; None for none.
-    entity: column that identifies the person; the privacy models then count persons. If the
-        release lacks it, k is the smallest number of persons to whom the rows of a class can
-        belong, and the other levels, except distinct l, are NULL unless each row can belong to
+    entity: column that identifies the person; the privacy models then count people. If the
+        release lacks it, k is the smallest number of people to whom the rows of a class can
+        belong. The other levels, except distinct l, are then NULL unless each row can belong to
         one person only; None for none.
     suppressed: 'keep' or 'drop', as in the release; with 'drop', missing rows are not a class.
     synthetic: number of rows that the method added; properties that do not apply to such a
@@ -1706,8 +1706,8 @@ def audit(
         share in the table, and never above -ln of the latter; None means not measured.
     delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value;
         None means not measured.
-    previous: names of 1 to 11 earlier releases of persons in the raw table; None for none.
-    previous_share: largest allowed share of persons that 'intersection' finds, and of rows that
+    previous: names of 1 to 11 earlier releases of people in the raw table; None for none.
+    previous_share: largest allowed share of people that 'intersection' finds, and of rows that
         'joined' or 'left' does, 0…1.
     beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
@@ -1876,16 +1876,16 @@ def risk(
     raw: name of the raw table.
     released: name of its release, in any format; with population in label or typed format.
         Without it, the first table is measured as it is: its cells are values, not labels.
-    population: table of all persons who could be in the raw table, including those who are,
-        with the same quasi-identifiers. Its distinct rows are compared with all classes.
+    population: table of all people who could be in the raw table, including those who are, with
+        the same quasi-identifiers. Its distinct rows are compared with all classes.
     threshold: a row is at risk if its risk exceeds this, 0…1.
     quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at
         most 1.
     population_size: rows of the population.
-    sampling_weights: column of the release that holds sampling weights: the number of persons
-        in the population for whom a row stands.
+    sampling_weights: column of the release that holds sampling weights: the number of people in
+        the population for whom a row stands.
     Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean
         (over the rows of the release; classes / rows if none is suppressed), prosecutor_at_risk
         (rows above the threshold), journalist (the maximum), journalist_at_risk, marketer; with
@@ -1946,13 +1946,13 @@ def attack_background(
         read.
     sensitive: sensitive column or list of columns, in addition to those declared.
     known: number of a person's quasi-identifiers that the attacker knows, from 0 to all.
-    sample: maximum number of persons attacked, drawn at random by seed; None means all.
+    sample: maximum number of people attacked, drawn at random by seed; None means all.
     seed: seed for random choices.
     quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     mode: 'matching', or 'majority' for an attacker who knows which class each released row is
-        in and guesses the most frequent value of that class, as the program of the paper's
-        authors does; known, sample and seed then have no effect.
+        in. That attacker guesses the most frequent value of the class, as the program of the
+        paper's authors does; known, sample and seed then have no effect.
     Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows
         of the release), guessed (number of correct guesses; several most frequent values are
         guessed equally often), guessed_share (of people), baseline (the same share without any
@@ -1994,8 +1994,8 @@ def attack_downcoding(
         attacker cannot tell which are). ends, frequent and sure are None for a column with a
         hierarchy.
     Errors: no quasi-identifier, one that the release lacks or shows as means, a label that
-        cannot be read, an id that does not identify rows or that a relation lacks, raw and
-        release swapped.
+        cannot be read, raw and release swapped; an id that does not identify rows or that a
+        relation lacks.
     """
 
 
@@ -2029,13 +2029,14 @@ def attack_inference(
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What an attacker can infer about a person's sensitive value from their class. It counts rows
-    in classes with one value (certain, as attack_homogeneity finds), with a value that most
-    rows have (inferred), with a value many times as frequent as in the raw table (lifted), and
-    with numbers that lie close together (near). The last three count classes of two or more
-    values. NULL is not a value: shares are those of the rows with a value. An attacker learns
-    little from the most frequent value of the raw table: it is inferred only if, besides, all
-    other values together are at most a hundredth as frequent in the class as in the raw table.
-    Suppressed rows, shown as *, are a class; rows left out publish nothing.
+    in four kinds of classes: with one value (certain, as attack_homogeneity finds); with a
+    value that most rows have (inferred); with a value many times as frequent as in the raw
+    table (lifted); and with numbers that lie close together (near). The last three count
+    classes of two or more values. NULL is not a value: shares are those of the rows with a
+    value. An attacker learns little from the most frequent value of the raw table: it is
+    inferred only if, besides, all other values together are at most a hundredth as frequent in
+    the class as in the raw table. Suppressed rows, shown as *, are a class; rows left out
+    publish nothing.
 
     raw: name of the raw table.
     released: name of its release, in any format. A release with added rows is also read.
@@ -2074,7 +2075,7 @@ def attack_linking(
     released: name of its release, in label or typed format. A release with added rows is also
         read.
     sensitive: sensitive column or list of columns, in addition to those declared.
-    sample: maximum number of persons attacked, drawn at random by seed; None means all.
+    sample: maximum number of people attacked, drawn at random by seed; None means all.
     seed: seed for random choices.
     quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
@@ -2108,7 +2109,7 @@ def attack_minimality(
     of many worlds the released values of every class are dealt to its people in another way,
     and the release is made again. The worlds in which a class comes out as it was released are
     equally likely. The attacker names the value whose share in them has grown most above its
-    share in the class, if its odds have grown surer times and chance does not explain it
+    share in the class. Its odds must have grown surer times, and chance must not explain it
     (binomial tests, of which at most 5 % may be false: Benjamini and Hochberg 1995). Without a
     constraint on sensitive values two worlds show that classes do not depend on them. The
     attacker lacks the key of a transparent release, and tries another in each world. Pass the
@@ -2140,8 +2141,8 @@ def attack_minimality(
         None for none.
     max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count
         as one value; None for none.
-    entity: column that identifies the person; k, l and t then count persons instead of rows,
-        and the column is dropped; None for none.
+    entity: column that identifies the person; k, l and t then count people instead of rows, and
+        the column is dropped; None for none.
     format: 'label' (text), 'typed' (structs and lists), or 'mean', 'median' or 'midpoint' (one
         value per class instead of a range of numbers, dates or times).
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out.
@@ -2240,9 +2241,9 @@ def composition(
         person. A class covers a person with several rows if it covers one of them. Every row
         whose id is NULL counts as one person.
     sensitive: sensitive column or list of columns, in addition to those declared.
-    l: below_l and only_together count persons with fewer candidate values than this.
-    share: share_of_minima counts persons for whom one value has a larger share of the
-        candidates than this.
+    l: below_l and only_together count people with fewer candidate values than this.
+    share: share_of_minima counts people for whom one value has a larger share of the candidates
+        than this.
     quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: hierarchies that the release was made with; None for none.
     keep: kept column or list of columns, in addition to those declared: with the sensitive
@@ -2387,7 +2388,7 @@ def suggest_roles(
     column of no known name that numbers people who have several rows is 'identifier'. One that
     would be kept is 'quasi' if it repeats a quasi-identifier, exactly or nearly, and
     'sensitive' if a sensitive column can be computed from it. The reason also says if texts are
-    numbers, dates or times in another notation, and the type to read them as, and counts the
+    numbers, dates or times in another notation, and the type to read them as. It counts the
     values with blanks around them, no-break spaces and tabs among them: trim() removes them.
 
     data: the relation.
@@ -2433,8 +2434,8 @@ def ledger_entry(
 ) -> Frame:
     """The entry of a release for a ledger, a table that anon_sql.ledger makes: INSERT INTO
     anon_ledger FROM ledger_entry(…). It holds the manifest, a hash of the released rows and a
-    keyed hash of each person, so that ledger_overlap can tell which people are released again,
-    but no value of the data.
+    keyed hash of each person, and no value of the data. By the hashes, ledger_overlap can tell
+    which people are released again.
 
     raw: name of the raw table; all its people count as released.
     released: name of its release.
@@ -2507,8 +2508,8 @@ def ledger_overlap(
         table, 0…1). The last two are None for an entry that was made with another key. With k
         or l, and if new people wait, a last row whose release and released_at are NULL counts
         them in persons and shared.
-    Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it,
-        one of another column than entity, an unknown entity or one with NULL, a key as in
+    Errors: a table that is not a ledger; an entry that was changed after ledger_entry made it,
+        or is of another column than entity; an unknown entity or one with NULL, a key as in
         anon_pseudonym; with k or l those of ledger_new.
     """
 
@@ -2556,16 +2557,16 @@ def series_next(
         declared in comments.
     keep: columns to release unchanged; keep=['*'] keeps every column that has no other role;
         None means the columns declared in comments.
-    entity: column that identifies the person; k, l and t then count persons instead of rows,
-        and the column is dropped; None for none.
+    entity: column that identifies the person; k, l and t then count people instead of rows, and
+        the column is dropped; None for none.
     hierarchy: relation that holds generalization hierarchies, with the columns attribute,
         value, level and label; None for none.
-    l: least number of persons of a cohort, at least 2, all with different sensitive values; it
+    l: least number of people of a cohort, at least 2, all with different sensitive values; it
         is chosen for the first state; None means 2 for the first state, and later that of the
         series.
     leaf: rows of the groups in which newcomers are divided into cohorts, before they are
         halved; None means 40 where l is 2, and 80 above.
-    waiting: expected share of persons who wait, 0…1, up to which such a group is halved; None
+    waiting: expected share of people who wait, 0…1, up to which such a group is halved; None
         means 0.02 where l is 2, and 0.05 above.
     leavers: 'keep' shows the row of a person who has left until the last one of the cohort has
         left; 'withdraw' withdraws the whole cohort at once; either way, no member of a cohort

@@ -152,9 +152,9 @@ class Background(Sample):
     mode: str = param(
         "matching",
         Choice(("matching", "majority")),
-        "'matching', or 'majority' for an attacker who knows which class each released row is in "
-        "and guesses the most frequent value of that class, as the program of the paper's authors "
-        "does; known, sample and seed then have no effect",
+        "'matching', or 'majority' for an attacker who knows which class each released row is in. "
+        "That attacker guesses the most frequent value of the class, as the program of the paper's "
+        "authors does; known, sample and seed then have no effect",
     )
 
 

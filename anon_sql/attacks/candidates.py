@@ -27,7 +27,7 @@ class Sample:
     sample: int | None = param(
         50_000,
         OrNull(Whole(1)),
-        "maximum number of persons attacked, drawn at random by seed",
+        "maximum number of people attacked, drawn at random by seed",
         null="all",
     )
     seed: int = param(42, Whole(0), "seed for random choices")

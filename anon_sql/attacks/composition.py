@@ -137,12 +137,12 @@ class Composition:
         "one of them. Every row whose id is NULL counts as one person",
     )
     l: int = param(  # noqa: E741 - the field's name for it
-        2, Whole(1), "below_l and only_together count persons with fewer candidate values than this"
+        2, Whole(1), "below_l and only_together count people with fewer candidate values than this"
     )
     share: float = param(
         0.5,
         Number(0, 1),
-        "share_of_minima counts persons for whom one value has a larger share of "
+        "share_of_minima counts people for whom one value has a larger share of "
         "the candidates than this",
     )
 

@@ -67,10 +67,10 @@ class Audit:
     entity: Any = param(
         None,
         Columns(one=True),
-        "column that identifies the person; the privacy models then count persons. If the release "
-        "lacks it, k is the smallest number of persons to whom the rows of a class can belong, "
-        "and the other levels, except distinct l, are NULL unless each row can belong to one "
-        "person only",
+        "column that identifies the person; the privacy models then count people. If the release "
+        "lacks it, k is the smallest number of people to whom the rows of a class can belong. The "
+        "other levels, except distinct l, are then NULL unless each row can belong to one person "
+        "only",
         null="none",
     )
     suppressed: str = param(
@@ -92,13 +92,13 @@ class Audit:
     previous: Any = param(
         None,
         Relations(),
-        "names of 1 to 11 earlier releases of persons in the raw table",
+        "names of 1 to 11 earlier releases of people in the raw table",
         null="none",
     )
     previous_share: float = param(
         0,
         Number(0, 1),
-        "largest allowed share of persons that 'intersection' finds, and of rows that 'joined' or "
+        "largest allowed share of people that 'intersection' finds, and of rows that 'joined' or "
         "'left' does, 0…1",
     )
     series: Any = param(

@@ -77,7 +77,7 @@ class Persons:
     entity: Any = param(
         None,
         Columns(one=True),
-        "column that identifies the person; k, l and t then count persons instead of rows, and "
+        "column that identifies the person; k, l and t then count people instead of rows, and "
         "the column is dropped",
         null="none",
         bound=True,

@@ -18,8 +18,8 @@ class Linking:
     l: int = param(  # noqa: E741 - the parameter of l-diversity
         1,
         Whole(1),
-        "each sensitive value of a slot, and of all slots of a table together, is lacked by at "
-        "least l - 1 persons of a class, which have at least l values there",
+        "at least l - 1 people of a class lack each sensitive value of a slot, and of all slots of "
+        "a table together; the class has at least l values there",
     )
     surplus: str = param(
         "drop",

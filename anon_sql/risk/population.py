@@ -37,7 +37,7 @@ class Risk:
     population: Any = param(
         None,
         RelationOf("the quasi-identifiers"),
-        "table of all persons who could be in the raw table, including those who are, with the "
+        "table of all people who could be in the raw table, including those who are, with the "
         "same quasi-identifiers. Its distinct rows are compared with all classes",
         relation=True,
     )
@@ -51,7 +51,7 @@ class Risk:
     sampling_weights: Any = param(
         None,
         Columns(one=True),
-        "column of the release that holds sampling weights: the number of persons in the "
+        "column of the release that holds sampling weights: the number of people in the "
         "population for whom a row stands",
     )
 

@@ -62,7 +62,7 @@ class Next:
     l: int | None = param(  # noqa: E741 - the field's name for it
         None,
         OrNull(Whole(1)),
-        "least number of persons of a cohort, at least 2, all with different sensitive values; it "
+        "least number of people of a cohort, at least 2, all with different sensitive values; it "
         "is chosen for the first state",
         null="2 for the first state, and later that of the series",
     )
@@ -75,7 +75,7 @@ class Next:
     waiting: float | None = param(
         None,
         OrNull(Number(0, 1)),
-        "expected share of persons who wait, 0…1, up to which such a group is halved",
+        "expected share of people who wait, 0…1, up to which such a group is halved",
         null="0.02 where l is 2, and 0.05 above",
     )
     leavers: str = param(

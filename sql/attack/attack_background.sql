@@ -7,13 +7,13 @@
 --   with added rows is also read.
 -- sensitive: sensitive column or list of columns, in addition to those declared.
 -- known: number of a person's quasi-identifiers that the attacker knows, from 0 to all.
--- sample: maximum number of persons attacked, drawn at random by seed; NULL means all.
+-- sample: maximum number of people attacked, drawn at random by seed; NULL means all.
 -- seed: seed for random choices.
 -- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
--- mode: 'matching', or 'majority' for an attacker who knows which class each released row is in and
---   guesses the most frequent value of that class, as the program of the paper's authors does;
---   known, sample and seed then have no effect.
+-- mode: 'matching', or 'majority' for an attacker who knows which class each released row is in.
+--   That attacker guesses the most frequent value of the class, as the program of the paper's
+--   authors does; known, sample and seed then have no effect.
 -- Returns: a row per sensitive column: attribute, persons (attacked; with 'majority' all rows of
 --   the release), guessed (number of correct guesses; several most frequent values are guessed
 --   equally often), guessed_share (of people), baseline (the same share without any knowledge;

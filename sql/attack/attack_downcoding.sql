@@ -19,7 +19,7 @@
 --   (ends of ranges, two a class, if each is a value of its class; 0 if one is not, because an
 --   attacker cannot tell which are). ends, frequent and sure are NULL for a column with a hierarchy.
 -- Errors: no quasi-identifier, one that the release lacks or shows as means, a label that cannot be
---   read, an id that does not identify rows or that a relation lacks, raw and release swapped.
+--   read, raw and release swapped; an id that does not identify rows or that a relation lacks.
 -- Example: SELECT * FROM attack_downcoding('people', 'release', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO attack_downcoding(
     raw, released, id := NULL, quasi := NULL, hierarchy := NULL

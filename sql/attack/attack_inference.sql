@@ -1,7 +1,7 @@
 -- What an attacker can infer about a person's sensitive value from their class. It counts rows in
--- classes with one value (certain, as attack_homogeneity finds), with a value that most rows have
--- (inferred), with a value many times as frequent as in the raw table (lifted), and with numbers that
--- lie close together (near). The last three count classes of two or more values. NULL is not a value:
+-- four kinds of classes: with one value (certain, as attack_homogeneity finds); with a value that most
+-- rows have (inferred); with a value many times as frequent as in the raw table (lifted); and with
+-- numbers that lie close together (near). The last three count classes of two or more values. NULL is not a value:
 -- shares are those of the rows with a value. An attacker learns little from the most frequent value of
 -- the raw table: it is inferred only if, besides, all other values together are at most a hundredth as
 -- frequent in the class as in the raw table. Suppressed rows, shown as *, are a class; rows left out publish nothing.

@@ -7,7 +7,7 @@
 -- raw: name of the raw table. released: name of its release, in label or typed format. A release
 --   with added rows is also read.
 -- sensitive: sensitive column or list of columns, in addition to those declared.
--- sample: maximum number of persons attacked, drawn at random by seed; NULL means all.
+-- sample: maximum number of people attacked, drawn at random by seed; NULL means all.
 -- seed: seed for random choices.
 -- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.

@@ -3,8 +3,8 @@
 -- the quasi-identifiers of all people, and which class each person is in. In each of many worlds the
 -- released values of every class are dealt to its people in another way, and the release is made
 -- again. The worlds in which a class comes out as it was released are equally likely. The attacker
--- names the value whose share in them has grown most above its share in the class, if its odds have
--- grown surer times and chance does not explain it (binomial tests, of which at most 5 % may be
+-- names the value whose share in them has grown most above its share in the class. Its odds must have
+-- grown surer times, and chance must not explain it (binomial tests, of which at most 5 % may be
 -- false: Benjamini and Hochberg 1995). Without a constraint on sensitive values two worlds show that
 -- classes do not depend on them. The attacker lacks the key of a transparent release, and tries
 -- another in each world. Pass the parameters that the release was made with.

@@ -19,9 +19,9 @@
 --   class covers a person with several rows if it covers one of them. Every row whose id is NULL
 --   counts as one person.
 -- sensitive: sensitive column or list of columns, in addition to those declared.
--- l: below_l and only_together count persons with fewer candidate values than this.
--- share: share_of_minima counts persons for whom one value has a larger share of the candidates
---   than this.
+-- l: below_l and only_together count people with fewer candidate values than this.
+-- share: share_of_minima counts people for whom one value has a larger share of the candidates than
+--   this.
 -- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
 -- keep: kept column or list of columns, in addition to those declared: with the sensitive columns

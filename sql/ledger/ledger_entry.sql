@@ -1,6 +1,7 @@
 -- The entry of a release for a ledger, a table that anon_sql.ledger makes: INSERT INTO anon_ledger
--- FROM ledger_entry(…). It holds the manifest, a hash of the released rows and a keyed hash of each
--- person, so that ledger_overlap can tell which people are released again, but no value of the data.
+-- FROM ledger_entry(…). It holds the
+-- manifest, a hash of the released rows and a keyed hash of each person, and no value of the data.
+-- By the hashes, ledger_overlap can tell which people are released again.
 --
 -- raw: name of the raw table; all its people count as released. released: name of its release.
 -- name: name of the release in the ledger. entity: column of the raw table that identifies people;

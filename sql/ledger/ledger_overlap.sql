@@ -14,8 +14,8 @@
 --   release), shared (those who are in the table, too), share (of the people of the table, 0…1).
 --   The last two are NULL for an entry that was made with another key. With k or l, and if new people
 --   wait, a last row whose release and released_at are NULL counts them in persons and shared.
--- Errors: a table that is not a ledger, an entry that was changed after ledger_entry made it, one
---   of another column than entity, an unknown entity or one with NULL, a key as in anon_pseudonym;
+-- Errors: a table that is not a ledger; an entry that was changed after ledger_entry made it, or is of
+--   another column than entity; an unknown entity or one with NULL, a key as in anon_pseudonym;
 --   with k or l those of ledger_new.
 -- Example: SELECT * FROM ledger_overlap('people', 'anon_ledger', entity := 'city', key := '0123456789abcdef');
 CREATE OR REPLACE MACRO ledger_overlap(

@@ -7,7 +7,7 @@
 -- new keys that the raw table has in the same column.
 -- 'k': the fewest people of one folded record: their labels, and for each of their rows its labels
 -- and what is below it. 'l' of a sensitive column or number of rows: the least number of values in a
--- slot, rows of a class with equal folds on the path from the person, and one more than the fewest
+-- slot (rows of a class with equal folds on the path from the person), and one more than the fewest
 -- people of the class who lack a value there; with 'all slots', the latter over all rows of a table.
 -- 'unlinked_labels': the fewest rows of equal labels among those without a link. 'unlinked_values':
 -- of them, rows with a sensitive or kept value. 'unlinked_people', with truth: the most people who

@@ -5,8 +5,8 @@
 --
 -- root: name of the table of people.
 -- k: people that must share a folded record.
--- l: each sensitive value of a slot, and of all slots of a table together, is lacked by at least l - 1
---   people of a class, which have at least l values there.
+-- l: at least l - 1 people of a class lack each sensitive value of a slot, and of all slots of a table
+--   together; the class has at least l values there.
 -- surplus: 'drop' leaves out rows above the smallest count of their class; 'unlink' releases them with
 --   labels alone, without link and values.
 -- links: foreign keys that the catalog lacks, a list like ['visit.person_id -> person.person_id'].

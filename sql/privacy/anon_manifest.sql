@@ -1,6 +1,6 @@
 -- The manifest of a release, for its recipients: how it was made and what it achieves. It holds
--- names of columns, parameters and measures, but no value, no minimum or maximum, no path, and of
--- the raw table only a hash of the names and types of its columns.
+-- names of columns, parameters and measures, and a hash of the names and types of the raw table's
+-- columns. It holds no value, no minimum or maximum, and no path.
 --
 -- Requirements, roles and earlier releases are as in audit.
 -- raw: name of the raw table. released: name of its release, in any format.

@@ -89,9 +89,9 @@
 -- l_kind: kind of l-diversity: 'distinct', 'entropy' or 'recursive'.
 -- c: constant c of l_kind := 'recursive'.
 -- hierarchy: hierarchies that the release was made with; NULL for none.
--- entity: column that identifies the person; the privacy models then count persons. If the release
---   lacks it, k is the smallest number of persons to whom the rows of a class can belong, and the
---   other levels, except distinct l, are NULL unless each row can belong to one person only; NULL
+-- entity: column that identifies the person; the privacy models then count people. If the release
+--   lacks it, k is the smallest number of people to whom the rows of a class can belong. The other
+--   levels, except distinct l, are then NULL unless each row can belong to one person only; NULL
 --   for none.
 -- suppressed: 'keep' or 'drop', as in the release; with 'drop', missing rows are not a class.
 -- synthetic: number of rows that the method added; properties that do not apply to such a release
@@ -101,8 +101,8 @@
 --   the table, and never above -ln of the latter; NULL means not measured.
 -- delta: upper bound on |ln(share in a class / share in the table)| of every sensitive value; NULL
 --   means not measured.
--- previous: names of 1 to 11 earlier releases of persons in the raw table; NULL for none.
--- previous_share: largest allowed share of persons that 'intersection' finds, and of rows that
+-- previous: names of 1 to 11 earlier releases of people in the raw table; NULL for none.
+-- previous_share: largest allowed share of people that 'intersection' finds, and of rows that
 --   'joined' or 'left' does, 0…1.
 -- beta_kind: 'enhanced', or 'basic' without the limit of -ln of the share in the table.
 -- max_share: largest allowed share of a sensitive value in a class, 0…1; missing values count as

@@ -16,7 +16,7 @@
 -- raw: name of the raw table. released: name of its release, in any format; with population in
 --   label or typed format. Without it, the first table is measured as it is: its cells are values,
 --   not labels.
--- population: table of all persons who could be in the raw table, including those who are, with the
+-- population: table of all people who could be in the raw table, including those who are, with the
 --   same quasi-identifiers. Its distinct rows are compared with all classes.
 -- threshold: a row is at risk if its risk exceeds this, 0…1.
 -- quasi: the quasi-identifiers; NULL means the columns declared in comments on the raw table.
@@ -24,7 +24,7 @@
 -- sampling_fraction: rows of the raw table divided by rows of the population, above 0 and at most
 --   1.
 -- population_size: rows of the population.
--- sampling_weights: column of the release that holds sampling weights: the number of persons in the
+-- sampling_weights: column of the release that holds sampling weights: the number of people in the
 --   population for whom a row stands.
 -- Returns: one row: rows (of the release), prosecutor (the maximum, 0…1), prosecutor_mean (over the
 --   rows of the release; classes / rows if none is suppressed), prosecutor_at_risk (rows above the

@@ -7,9 +7,9 @@
 --   environment variable, 'secret:name' from a DuckDB secret. A key that is written into the
 --   statement is shown in the name of an unnamed column and in DuckDB's own errors and logs.
 -- Returns: VARCHAR; NULL for NULL.
--- Errors: no key or a shorter one, a key that looks like a misspelt reference ('env=NAME', '$NAME')
---   or has fewer than four different characters, an environment variable or secret that does not
---   exist, a value of another type (DOUBLE and timestamps with time zone do not always have the
+-- Errors: no key or a shorter one; a key that looks like a misspelt reference ('env=NAME', '$NAME')
+--   or has fewer than four different characters; an environment variable or secret that does not
+--   exist; a value of another type (DOUBLE and timestamps with time zone do not always have the
 --   same text).
 -- Example: SELECT anon_pseudonym('Ada', '0123456789abcdef') AS who;
 CREATE OR REPLACE MACRO anon_pseudonym(value, key := NULL) AS __anon_columns_pseudonym(

@@ -1,5 +1,5 @@
--- A date that is shifted by a secret number of days, the same for all dates of one person, so that
--- the time between two dates of a person stays the same.
+-- A date that is shifted by a secret number of days. The number is the same for all dates of one
+-- person, so that the time between them stays the same.
 --
 -- date: a DATE or TIMESTAMP. entity: identifies the person, of a type as in anon_pseudonym.
 -- key: as in anon_pseudonym. days: the shift is a number from -days to days without 0, each equally

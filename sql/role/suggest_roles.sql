@@ -10,9 +10,9 @@
 -- are 'quasi'. In a table of 100 rows or more, kept values that fewer than 5 rows share make up less than
 -- a tenth of the rows. A column of no known name that numbers people who have several rows is
 -- 'identifier'. One that would be kept is 'quasi' if it repeats a quasi-identifier, exactly or nearly, and
--- 'sensitive' if a sensitive column can be computed from it. The reason also says if texts are numbers, dates or times in another notation, and the
--- type to read them as, and counts the values with blanks around them, no-break spaces and tabs among
--- them: trim() removes them.
+-- 'sensitive' if a sensitive column can be computed from it. The reason also says if
+-- texts are numbers, dates or times in another notation, and the type to read them as. It counts the
+-- values with blanks around them, no-break spaces and tabs among them: trim() removes them.
 --
 -- tbl: name of the relation.
 -- Returns: a row per column: column_name, column_type (without the values of an ENUM), role

@@ -6,11 +6,11 @@
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, entity, hierarchy, exclude.
 -- state: the state of the series before; NULL means that the series begins.
--- l: least number of persons of a cohort, at least 2, all with different sensitive values; it is
+-- l: least number of people of a cohort, at least 2, all with different sensitive values; it is
 --   chosen for the first state; NULL means 2 for the first state, and later that of the series.
 -- leaf: rows of the groups in which newcomers are divided into cohorts, before they are halved;
 --   NULL means 40 where l is 2, and 80 above.
--- waiting: expected share of persons who wait, 0…1, up to which such a group is halved; NULL means
+-- waiting: expected share of people who wait, 0…1, up to which such a group is halved; NULL means
 --   0.02 where l is 2, and 0.05 above.
 -- leavers: 'keep' shows the row of a person who has left until the last one of the cohort has left;
 --   'withdraw' withdraws the whole cohort at once; either way, no member of a cohort that is gone
