@@ -118,7 +118,7 @@ def test_another_file_is_told(people, safe):
     ("sql", "said"),
     [
         ("SELECT *, 'n1' AS name FROM t", "no identifier is left (name)"),
-        ("SELECT * EXCLUDE (sex) FROM t", "every quasi-identifier is there (none called sex)"),
+        ("SELECT * EXCLUDE (sex) FROM t", "every quasi-identifier is there (no column called sex)"),
         ("SELECT * FROM t LIMIT 3", "k is at least 10"),
         ("SELECT * REPLACE ('flu' AS illness) FROM t", "l of illness is at least 2 (1)"),
     ],
@@ -162,7 +162,7 @@ def test_another_manifest_is_told(people, safe, change, said):
 
 def test_another_raw_table_is_told(people, safe):
     write(f"SELECT * RENAME (dose AS amount) FROM ({PEOPLE})", people)
-    assert "the raw table has the columns it had (others)" in refused(
+    assert "the raw table has the columns it had (other columns)" in refused(
         "verify", safe, "--raw", people
     )
     write(f"SELECT * FROM ({PEOPLE}) LIMIT 150", people)

@@ -138,7 +138,7 @@ def test_the_manifest_names_the_earlier_files_and_verify_compares_with_them(peop
     assert "noted    audit: cohort_l" in verified.stdout
     assert "--previous names none" in run("verify", june, "--raw", people).stdout
     other = refused("verify", june, "--raw", people, "--previous", june)
-    assert "failed: the earlier releases are those that were named (others)" in other
+    assert "failed: the earlier releases are those that were named (other releases)" in other
 
 
 @pytest.mark.slow

@@ -170,7 +170,7 @@ def test_a_check_that_the_manifest_records_as_failed_fails(folder):
     assert "audit: true_labels of visit, as the manifest records it (3, none allowed)" in verify(
         folder
     )
-    assert "checks: as written (labels of visit)" in verify(folder, raw=True)
+    assert "checks: as written (true_labels of visit)" in verify(folder, raw=True)
 
 
 def test_without_recorded_checks_what_was_required_is_not_checked(folder):

@@ -135,7 +135,7 @@ def test_what_a_steward_accepted_is_said_in_the_same_words(tmp_path):
     assert run("report", recipe, safe, "-o", tmp_path / "r.html").exit_code == 0
     shown = summary(page(tmp_path, "r.html"))
     assert "! No check fails, and the steward has accepted what is open" in shown
-    assert "6 Accepted, in the steward's words choice: Four were agreed. 7" in shown
+    assert "6 Accepted by the steward choice: Four were agreed. 7" in shown
     assert "source people.csv, file of" in shown
     assert "anon-sql release r.toml safe.parquet" in shown
     assert f"recipe {digest(recipe)} (SHA-256)" in shown

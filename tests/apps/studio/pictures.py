@@ -1,4 +1,4 @@
-"""Write the pictures of docs/learn/studio.md: ``python -m tests.apps.studio.pictures``.
+"""Write the pictures of the studio and of a summary: ``python -m tests.apps.studio.pictures``.
 
 With a folder, write every screen at two sizes, light and dark, there, to be looked at.
 """
@@ -11,6 +11,7 @@ from pathlib import Path
 import anon_sql
 from anon_sql import datasets
 from tests.apps.studio.visitor import ROOT, running
+from tests.command import run
 
 SHOWN = {"roles": "studio-roles", "protect": "studio-protect", "check": "studio-check"}
 SCREENS = ("table", "roles", "protect", "check", "sign")
@@ -43,6 +44,7 @@ def main(folder=None):
             studio.page("/data/attacks")
             if folder is None:
                 take(page, studio, SHOWN, ROOT / "docs", {})
+                summarize(page, Path(start))
             else:
                 for width, height in LOOKED_AT:
                     for scheme in ("light", "dark"):
@@ -51,6 +53,28 @@ def main(folder=None):
                         names = {name: f"{width}-{scheme}-{name}" for name in SCREENS}
                         take(page, studio, names, Path(folder), {"full_page": True})
         browser.close()
+
+
+def summarize(page, folder):
+    """Release the table by its suggested recipe, and write a picture of the report's summary."""
+    recipe, raw, safe = (
+        str(folder / name) for name in ("adult.toml", "adult.parquet", "safe.parquet")
+    )
+    said = {
+        "confirmed = false": "confirmed = true",
+        'purpose = ""': 'purpose = "A course on data protection"',
+        'recipient = ""': 'recipient = "Students, under a contract"',
+    }
+    run("roles", raw, "--recipe", recipe)
+    text = Path(recipe).read_text("utf-8")
+    for old, new in said.items():
+        text = text.replace(old, new)
+    Path(recipe).write_text(text, "utf-8")
+    run("release", recipe, safe)
+    run("report", raw, safe, "-o", f"{folder}/report.html")
+    page.set_viewport_size({"width": 860, "height": 1200})
+    page.goto(f"file://{folder}/report.html")
+    page.locator("section.summary").screenshot(path=ROOT / "docs" / "summary.png")
 
 
 def take(page, studio, names, folder, options):
