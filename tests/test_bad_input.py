@@ -135,3 +135,19 @@ def test_a_failed_call_makes_no_table(people):
     assert people.execute(
         "SELECT count(*) FROM duckdb_tables() WHERE table_name = 'release'"
     ).fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("anonymize", "SELECT count(*) FROM anonymize('people', k := size, {roles})"),
+        ("utility", "SELECT gcp FROM utility('people', 'people', k := size, {roles})"),
+        ("risk", "SELECT prosecutor FROM risk('people', threshold := 1 / size, {roles})"),
+        ("audit", "SELECT max(found) FROM audit('people', 'people', k := size, {roles})"),
+        ("unique_combinations", "SELECT count(*) FROM unique_combinations('people', size)"),
+    ],
+)
+def test_a_call_runs_once_and_not_for_each_row_around_it(people, function, call):
+    call = call.format(roles="quasi := ['age', 'city']")
+    said = fails(people, f"SELECT ({call}) FROM (VALUES (2), (3)) AS s(size)")
+    assert said == f"{function}: a call must not depend on rows of another relation, got 2 rows"

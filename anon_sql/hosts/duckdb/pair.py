@@ -25,7 +25,7 @@ from anon_sql.errors import (
     did_you_mean,
 )
 from anon_sql.hosts.duckdb.binding import HELPER, flat_scope, scope_in, scope_of, types_of
-from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.registry import require_one_call, sql_type, udf
 from anon_sql.hosts.duckdb.relation import Table, find
 from anon_sql.hosts.duckdb.roles import resolve_roles
 from anon_sql.hosts.duckdb.rows import named, path_rows
@@ -57,6 +57,7 @@ class PairInput:
     def __init__(self, function: str, argument: Any) -> None:
         self.function = function
         self._struct = one_array(argument)
+        require_one_call(function, self._struct)
         self.call: dict[str, Any] = flat_scope(self.value("call"))
         stopping.belongs_to(self.value("connection"))
         stopping.check(function)

@@ -59,6 +59,13 @@ def udf(
     return file
 
 
+def require_one_call(function: str, argument: Any) -> None:
+    """Raise AnonError if a call in a subquery is to run once for each row around it."""
+    if len(argument) != 1:
+        rule = "a call must not depend on rows of another relation"
+        raise AnonError(function, rule, f"{len(argument)} rows")
+
+
 def _remembering(call: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that remembers its errors."""
 

@@ -29,7 +29,7 @@ from anon_sql.core.running import Workers
 from anon_sql.core.stopping import Stop
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
-from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.hosts.duckdb.registry import require_one_call, udf
 from anon_sql.hosts.duckdb.roles import described, shapes_of
 from anon_sql.pipeline.request import Request, Source, checked
 from anon_sql.suggest.roles import without_identifiers
@@ -297,10 +297,7 @@ def begin(
     error.
     """
     function, scope, setting = first(functions), scope_in(scopes), first(settings)
-    if len(k) != 1:
-        raise AnonError(
-            function, "a call must not depend on rows of another relation", f"{len(k)} rows"
-        )
+    require_one_call(function, k)
     if not all(first(probes)):
         raise AnonError(
             function,

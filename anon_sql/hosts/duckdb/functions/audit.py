@@ -25,7 +25,7 @@ from anon_sql.hosts.duckdb.pair import (
     require_bound,
     roles_of,
 )
-from anon_sql.hosts.duckdb.registry import sql_type, udf
+from anon_sql.hosts.duckdb.registry import require_one_call, sql_type, udf
 from anon_sql.hosts.duckdb.roles import resolve_roles, shapes_of
 from anon_sql.hosts.duckdb.rows import available, named, path_rows
 from anon_sql.measures.uniqueness import codes_of
@@ -68,6 +68,7 @@ class _Reading(buffer.Buffered):
 def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Array:
     """Return the number under which an audit holds what it reads, or raise AnonError; connections,
     statements: DuckDB's connection and query ids."""
+    require_one_call(AUDIT, calls)
     fields = _fields(calls)
     scope, released_types = scope_in(fields["call"]), first(fields["released_types"])
     types = {n: kind for n, kind in first(fields["types"]).items() if not n.startswith(HELPER)}
@@ -204,6 +205,7 @@ def combined(
 ) -> pa.Array:
     """Return the rows of ``unique_combinations``; marks: hashes by column; connections: DuckDB's
     connection id."""
+    require_one_call(_COMBINATIONS, most)
     stopping.belongs_to(first(connections))
     kinds, packed, size = types_of(types), one_array(marks), first(most)
     if pa.types.is_boolean(most.type) or not isinstance(size, int) or size < 1:
