@@ -63,9 +63,9 @@ def compare(rows: int, columns: str, case: str, asked: argparse.Namespace) -> No
     from anon_sql.methods import ordering
 
     if not asked.own_width:
-        least, most = ordering.CANDIDATES
-        width = min(max(ordering.COMPARISONS // rows, least), most)
-        ordering.CANDIDATES = (width, width)
+        least, most = ordering.WINDOW_ROWS
+        width = min(max(ordering.AIMED_COMPARISONS // rows, least), most)
+        ordering.WINDOW_ROWS = (width, width)
     quasi = MIXED if columns == "mixed" else NUMERIC
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as folder:
         make(folder, rows, case)

@@ -12,7 +12,7 @@ from anon_sql import kernels
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
 from anon_sql.core.hierarchy.column import Hierarchical
-from anon_sql.core.labels.reading import LEAST, Coverage, Ints
+from anon_sql.core.labels.reading import MIN_CODE, Coverage, Ints
 from anon_sql.core.parameters import OrNull, Whole, param
 from anon_sql.core.running import Workers
 from anon_sql.privacy.class_values import NULL, ClassValues, ordered
@@ -110,7 +110,7 @@ def _ordering(column: Coverage) -> Ints:
     names = pa.array(tree.names[: tree.leaves])
     rank = np.empty(tree.leaves, dtype=np.int64)
     rank[integers(pc.sort_indices(names))] = np.arange(tree.leaves)
-    return np.where(column.codes == LEAST, -1, rank[np.maximum(column.codes, 0)])
+    return np.where(column.codes == MIN_CODE, -1, rank[np.maximum(column.codes, 0)])
 
 
 _BLOCK = 1024  # persons between two looks at Ctrl-C

@@ -114,7 +114,7 @@ def _exposed(
     spread: ClassValues, table: TableValues, numbers: Floats | None, options: Inference
 ) -> dict[str, Bools | None]:
     """Return which classes expose their members, bool[m], by the way in which they do."""
-    many, known = len(spread.starts), spread.known
+    many, known = len(spread.starts), spread.non_null
     class_of, counts = spread.class_of[known], spread.counts[known]
     values = np.bincount(class_of, minlength=many)
     known_rows = np.bincount(class_of, weights=counts, minlength=many)

@@ -143,7 +143,7 @@ class Counted:
             for column in (self._values, self._owners, self._sizes):
                 column.resize(end + end // 8, refcheck=False)
         found = (self._values, self._owners, self._sizes)
-        groups, self._count = kernels.matching.number_groups(
+        groups, self._count = kernels.hashing.number_groups(
             numbers, classes, weights, self._latest, *found, self._count
         )
         if self._released is not None:

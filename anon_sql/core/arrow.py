@@ -1,7 +1,6 @@
 """Convert Arrow arguments to Python and numpy and results back, and return free memory.
 
-Convert the Arrow arguments of a SQL function to Python and numpy, and results back to Arrow. A
-table-valued call is one row; its columns arrive as lists within that row.
+A table-valued call of SQL is one row; its columns arrive as lists within that row.
 """
 
 import ctypes
@@ -53,7 +52,7 @@ def _is_default(kind: pa.DataType) -> bool:
         return bool(kind.bit_width >= 128)
     if kind.num_fields == 0 or pa.types.is_map(kind):
         return True
-    return all(_is_default(kind.field(at).type) for at in range(kind.num_fields))
+    return all(_is_default(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def _copied(values: pa.Array) -> pa.Array:
@@ -71,8 +70,8 @@ def _copied(values: pa.Array) -> pa.Array:
         return values.cast(pa.decimal128(kind.precision, kind.scale))
     missing = values.is_null()
     if pa.types.is_struct(kind):
-        fields = [without_views(values.field(at)) for at in range(kind.num_fields)]
-        names = [kind.field(at).name for at in range(kind.num_fields)]
+        fields = [without_views(values.field(i)) for i in range(kind.num_fields)]
+        names = [kind.field(i).name for i in range(kind.num_fields)]
         return pa.StructArray.from_arrays(fields, names=names, mask=missing)
     lengths = integers(pc.list_value_length(values)).astype(np.int64)
     ends = pa.array(np.append(0, np.cumsum(lengths)), pa.int32())
@@ -83,8 +82,9 @@ def occurring(values: pa.Array) -> pa.Array:
     """Return values of a release, whose dictionaries, also within nested types, have no others.
 
     A dictionary has its values in its own order if it is ordered, else as they first occur: its
-    order could tell in which order the rows came. values: as ``take`` returns them, not
-    ``is_misread``.
+    order could show the order of the rows.
+
+    values: as ``take`` returns them, not ``is_misread``.
     """
     kind = values.type
     if not _holds_dictionary(kind):
@@ -93,18 +93,18 @@ def occurring(values: pa.Array) -> pa.Array:
         return pa.ExtensionArray.from_storage(kind, occurring(values.storage))
     if pa.types.is_dictionary(kind):
         return _of_dictionary(values)
-    missing, fields = values.is_null(), [kind.field(at) for at in range(kind.num_fields)]
+    missing, fields = values.is_null(), [kind.field(i) for i in range(kind.num_fields)]
     if pa.types.is_struct(kind):
         return pa.StructArray.from_arrays(
-            [occurring(each) for each in values.flatten()], fields=fields, mask=missing
+            [occurring(field) for field in values.flatten()], fields=fields, mask=missing
         )
     if pa.types.is_map(kind):
         values = values.take(pa.array(np.arange(len(values))))  # one that is NULL has no entries
         ends = integers(values.offsets)
-        inner = [each[ends[0] : ends[-1]] for each in (values.keys, values.items)]
+        inner = [field[ends[0] : ends[-1]] for field in (values.keys, values.items)]
         starts = pa.array(ends - ends[0], mask=np.append(integers(missing).astype(np.bool_), False))
         return pa.MapArray.from_arrays(starts, *map(occurring, inner), type=kind)
-    items = values.flatten()  # without those of lists that are NULL
+    items = values.flatten()  # without the items of lists that are NULL
     sizes = integers(pc.list_value_length(values))
     ends = np.append(0, np.cumsum(sizes)).astype(sizes.dtype)
     places = [ends[:-1], sizes] if kind.id in _VIEWS else [ends]
@@ -117,14 +117,14 @@ def _holds_dictionary(kind: pa.DataType) -> bool:
     """Return whether a type, or one within it, has a dictionary."""
     if isinstance(kind, pa.BaseExtensionType):
         return _holds_dictionary(kind.storage_type)
-    inner = [kind.field(at).type for at in range(kind.num_fields)]
+    inner = [kind.field(i).type for i in range(kind.num_fields)]
     return pa.types.is_dictionary(kind) or any(map(_holds_dictionary, inner))
 
 
 def is_misread(kind: pa.DataType) -> bool:
     """Return whether a type has a dictionary within lists of fixed size, runs or unions.
 
-    DuckDB takes its codes there for the values, in such lists for texts, whose memory is another.
+    DuckDB reads its codes there as values, or, in such lists, as texts at a wrong place in memory.
     """
     if isinstance(kind, pa.BaseExtensionType):
         return is_misread(kind.storage_type)
@@ -132,21 +132,25 @@ def is_misread(kind: pa.DataType) -> bool:
         return _holds_dictionary(kind.value_type)
     if pa.types.is_union(kind) or pa.types.is_fixed_size_list(kind):
         return _holds_dictionary(kind)
-    return any(is_misread(kind.field(at).type) for at in range(kind.num_fields))
+    return any(is_misread(kind.field(i).type) for i in range(kind.num_fields))
 
 
 def _of_dictionary(values: pa.DictionaryArray) -> pa.DictionaryArray:
-    codes, many = integers(values.indices), len(values.dictionary)
+    codes, count = integers(values.indices), len(values.dictionary)
     missing = None if values.null_count == 0 else ~valid(values.indices)
-    known = codes if missing is None else codes[~missing]
-    first = np.full(many, len(known))
-    first[known[::-1]] = np.arange(len(known))[::-1]
-    seen = np.flatnonzero(first < len(known))
-    used = seen if values.type.ordered else seen[np.argsort(first[seen])]
-    place = np.zeros(max(many, 1), values.type.index_type.to_pandas_dtype())
-    place[used] = np.arange(len(used))
+    present_codes = codes if missing is None else codes[~missing]
+    first = np.full(count, len(present_codes))
+    first[present_codes[::-1]] = np.arange(len(present_codes))[::-1]
+    occurring_codes = np.flatnonzero(first < len(present_codes))
+    used = (
+        occurring_codes
+        if values.type.ordered
+        else occurring_codes[np.argsort(first[occurring_codes])]
+    )
+    new_code = np.zeros(max(count, 1), values.type.index_type.to_pandas_dtype())
+    new_code[used] = np.arange(len(used))
     return pa.DictionaryArray.from_arrays(
-        pa.array(place[codes], mask=missing),
+        pa.array(new_code[codes], mask=missing),
         values.dictionary.take(pa.array(used)),
         ordered=values.type.ordered,
     )
@@ -165,8 +169,8 @@ def lists(argument: pa.ChunkedArray | pa.Array) -> dict[str, pa.Array | None]:
     """Return the lists of a one-row struct by field name; None for a list that is NULL."""
     struct = one_array(argument)
     return {
-        struct.type[at].name: None if not field[0].is_valid else plain(field[0].values)
-        for at, field in enumerate(struct.flatten())
+        struct.type[i].name: None if not field[0].is_valid else plain(field[0].values)
+        for i, field in enumerate(struct.flatten())
     }
 
 
@@ -242,7 +246,7 @@ def return_memory() -> None:
 def _trim() -> Callable[[int], int] | None:
     """Return glibc's malloc_trim, None where there is none."""
     try:
-        found: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        function: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
     except (OSError, TypeError):
         return None
-    return found
+    return function

@@ -1,9 +1,10 @@
-"""Cut values to bins before rows are partitioned, so that a release tells bins and no values.
+"""Cut values to bins before rows are partitioned, so that a release shows bins instead of values.
 
-Bins are half-open, and begin at multiples of their width. Those of dates and timestamps are
-counted from Monday, 3 January 2000, as ``time_bucket`` does. A label shows the ends of bins: of
-whole numbers and dates the last one that lies in the step, of all others, which are not counted one
-by one, the beginning of the next step. Where a type ends within a step, so does the step.
+Bins are half-open, and begin at multiples of their width. Bins of dates and timestamps are counted
+from Monday, 3 January 2000, as by ``time_bucket``. A label shows the ends of bins. For whole
+numbers and dates, the upper end is the last value of the bin. For other types, whose values are not
+counted one by one, it is the beginning of the next bin. If a type ends within a bin, so does the
+bin.
 """
 
 from collections.abc import Mapping
@@ -25,13 +26,19 @@ from anon_sql.core.labels.types import AVERAGES
 from anon_sql.core.parameters import ColumnWeights, kind, param
 from anon_sql.errors import AnonError, Argument, Parameter, Words
 
-_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
+_SECOND_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # of a second
 _UNITS = {"TIMESTAMP_S": "s", "TIMESTAMP_MS": "ms", "TIMESTAMP_NS": "ns", "TIME_NS": "ns"}
 _ORIGIN = 10959  # days from 1970 to Monday, 3 January 2000
 _DAY = 86400
-_FIRST, _FIRST_NS = -9223372022400, -9223286400 * 10**9  # the first timestamps, in s and in ns
+_FIRST_SECOND, _FIRST_NANOSECOND = (
+    -9223372022400,
+    -9223286400 * 10**9,
+)  # the first timestamps, in s and in ns
 _FLOATS = ("FLOAT", "DOUBLE")
-_FINE = {"FLOAT": 2.0**20, "DOUBLE": 2.0**50}  # bins from 0 to a value that are told apart
+_MAX_FLOAT_BINS = {
+    "FLOAT": 2.0**20,
+    "DOUBLE": 2.0**50,
+}  # from 0 to a value
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,8 @@ class BinWidth:
 class Cut(NamedTuple):
     """The bins of n values, in the type of the column.
 
-    low: the first value of each step; high: the last one, or the beginning of the next step.
+    low: the first value of each bin.
+    high: the last one, or the beginning of the next bin.
     """
 
     low: pa.Array
@@ -63,11 +71,14 @@ def read_bin_widths(
 ) -> dict[str, Decimal]:
     """Return the width of bins of each quasi-identifier that a call names.
 
-    raw: a mapping or pairs of names and numbers; None for none. quasi: SQL types by name. form: the
-    format. Raises AnonError for anything else, for columns that are not shown as ranges, and for
-    widths that the type of the column does not have.
+    Raises AnonError for anything but names and numbers, for columns that are not shown as ranges,
+    and for widths that the type of the column does not have.
+
+    raw: a mapping or pairs of names and numbers; None for none.
+    quasi: SQL types by name.
+    form: the format.
     """
-    found = {}
+    widths = {}
     for name, value in pairs_of(function, "bin_width", {"age": 5}, raw, list(quasi)):
         number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not number or not isfinite(value) or value <= 0:
@@ -76,25 +87,25 @@ def read_bin_widths(
         if not is_number(function, name, quasi[name]):
             rule = Parameter("bin_width") + " must be of numbers, dates or times"
             raise AnonError(function, rule, f"{name}, which is text", "use a hierarchy for it")
-        step = Decimal(repr(value) if isinstance(value, float) else value)
-        least = _unit(quasi[name])
-        if least and Fraction(step) % least:
-            unit = Decimal(least.numerator) / Decimal(least.denominator)
+        width = Decimal(repr(value) if isinstance(value, float) else value)
+        unit_width = _unit(quasi[name])
+        if unit_width and Fraction(width) % unit_width:
+            unit = Decimal(unit_width.numerator) / Decimal(unit_width.denominator)
             rule = Parameter("bin_width") + f" of {name} must be multiples of {unit:f}"
             raise AnonError(function, rule, kind(value))
-        found[name] = step
-    if found and form in AVERAGES:
+        widths[name] = width
+    if widths and form in AVERAGES:
         raise AnonError(
             function,
             Argument("format", form) + " shows none of the ranges that bins need",
             None,
             "use " + Argument("format", "label"),
         )
-    return found
+    return widths
 
 
 def refuse_bins(function: str, rule: str | Words, got: str) -> NoReturn:
-    """Raise AnonError where bins do not apply; rule: what bin_width must."""
+    """Raise AnonError if bins do not apply; rule: what bin_width must."""
     raise AnonError(
         function,
         Parameter("bin_width") + " must " + rule,
@@ -110,7 +121,7 @@ def _unit(sql_type: str) -> Fraction | None:
     if sql_type.startswith("DECIMAL("):
         return Fraction(1, 10 ** _precision(sql_type)[1])
     if sql_type.startswith("TIME"):
-        return Fraction(1, _PARTS[_UNITS.get(sql_type, "us")])
+        return Fraction(1, _SECOND_PARTS[_UNITS.get(sql_type, "us")])
     return Fraction(1)
 
 
@@ -136,9 +147,9 @@ def cut(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal
     elif pa.types.is_date(values.type):
         origin, last = _ORIGIN, 1
     elif pa.types.is_temporal(values.type):
-        length *= _PARTS[values.type.unit]
+        length *= _SECOND_PARTS[values.type.unit]
         timed = pa.types.is_timestamp(values.type)
-        origin = _ORIGIN * _DAY * _PARTS[values.type.unit] if timed else 0
+        origin = _ORIGIN * _DAY * _SECOND_PARTS[values.type.unit] if timed else 0
     else:
         last = 1
     if length.denominator != 1:
@@ -162,47 +173,48 @@ def _bounds(sql_type: str, stored: pa.DataType) -> tuple[int, int]:
         if sql_type == "UHUGEINT":
             return 0, 2**128 - 1
         hugeint = not sql_type.startswith("DECIMAL(")
-        most = 2**127 - 1 if hugeint else 10 ** _precision(sql_type)[0] - 1
-        return -most - hugeint, most
+        largest = 2**127 - 1 if hugeint else 10 ** _precision(sql_type)[0] - 1
+        return -largest - hugeint, largest
     if pa.types.is_integer(stored):
         limits = np.iinfo(stored.to_pandas_dtype())
         return int(limits.min), int(limits.max)
     if pa.types.is_date(stored):
         return 2 - 2**31, 2**31 - 2
-    parts = _PARTS[stored.unit]
+    parts = _SECOND_PARTS[stored.unit]
     if pa.types.is_time(stored):
         return 0, _DAY * parts
-    least = _FIRST_NS if stored.unit == "ns" else _FIRST * parts
-    return least, min(2**63 - 2, (2**63 - 2) * parts // 10**6)
+    first = _FIRST_NANOSECOND if stored.unit == "ns" else _FIRST_SECOND * parts
+    return first, min(2**63 - 2, (2**63 - 2) * parts // 10**6)
 
 
 def _span(
-    key: int, length: int, last: int, least: int, most: int, origin: int = 0
+    key: int, length: int, last: int, first: int, final: int, origin: int = 0
 ) -> tuple[int, int]:
-    """Return the ends of the step of a number.
+    """Return the ends of the bin of a number.
 
-    last: 1 if the step ends with its last number, 0 if with the next step. least, most: of the
-    type. origin: a number with which a step begins.
+    last: 1 if the bin ends with its last number, 0 if with the next bin.
+    first, final: the least and the largest value of the type.
+    origin: a number with which a bin begins.
     """
     low = key - (key - origin) % length
-    return max(low, least), min(low + length - last, most)
+    return max(low, first), min(low + length - last, final)
 
 
 def _spans(
     keys: npt.NDArray[Any], length: int, last: int, least: int, most: int, origin: int
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the ends of the step of each number as ``_span`` does."""
+    """Return the ends of the bin of each number as ``_span`` does."""
     if keys.dtype == object or length >= 2**63:
         spans = [_span(key, length, last, least, most, origin) for key in keys.tolist()]
-        both = np.array(spans, keys.dtype).reshape(-1, 2)
-        return both[:, 0], both[:, 1]
+        ends = np.array(spans, keys.dtype).reshape(-1, 2)
+        return ends[:, 0], ends[:, 1]
     wide = keys.astype(np.uint64 if keys.dtype == np.uint64 else np.int64)
     whole = wide.dtype.type
     step, first, final = whole(length), whole(least), whole(most)
-    past = np.mod(wide, step)
+    offset = np.mod(wide, step)
     if origin % length:
-        past = np.mod(past - whole(origin % length), step)
-    low, high = wide - past, wide + (step - past - whole(last))
+        offset = np.mod(offset - whole(origin % length), step)
+    low, high = wide - offset, wide + (step - offset - whole(last))
     low = np.where(low > wide, first, np.maximum(low, first))  # above: it is beyond 64 bits
     high = np.where(high < wide, final, np.minimum(high, final))
     return low.astype(keys.dtype), high.astype(keys.dtype)
@@ -215,9 +227,9 @@ def _units(sql_type: str, values: pa.Array) -> npt.NDArray[Any]:
         if sql_type.startswith("DECIMAL(") and _precision(sql_type)[0] <= 18:
             return lower.view(np.int64)
         above = upper.view(np.uint64) if sql_type == "UHUGEINT" else upper
-        found = np.empty(len(lower), object)
-        found[:] = [h << 64 | low for h, low in zip(above.tolist(), lower.tolist(), strict=True)]
-        return found
+        numbers = np.empty(len(lower), object)
+        numbers[:] = [h << 64 | low for h, low in zip(above.tolist(), lower.tolist(), strict=True)]
+        return numbers
     if pa.types.is_temporal(values.type):
         values = values.view(pa.int32() if values.type.bit_width == 32 else pa.int64())
     keys: npt.NDArray[Any] = integers(values)
@@ -234,8 +246,8 @@ def _like(keys: npt.NDArray[Any], values: pa.Array) -> pa.Array:
     else:
         bits = np.column_stack([keys, keys >> 63]).tobytes()
     kind = pa.decimal128(values.type.precision, values.type.scale)
-    known = pa.array(present).buffers()[1]
-    return pa.Array.from_buffers(kind, len(keys), [known, pa.py_buffer(bits)])
+    validity = pa.array(present).buffers()[1]
+    return pa.Array.from_buffers(kind, len(keys), [validity, pa.py_buffer(bits)])
 
 
 def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Cut:
@@ -247,7 +259,7 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
     times, parts = (
         (float(ratio.numerator), float(ratio.denominator)) if whole else (float(step), 1.0)
     )
-    if times == 0 or (np.abs(numbers[present]) / _FINE[sql_type] > times / parts).any():
+    if times == 0 or (np.abs(numbers[present]) / _MAX_FLOAT_BINS[sql_type] > times / parts).any():
         rule = (
             Parameter("bin_width") + f" of {name} must be wide enough for {sql_type} to tell apart"
         )
@@ -265,16 +277,17 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
     return Cut(*(pa.array(at(end), values.type, mask=~present) for end in (place, place + 1)))
 
 
-def require_ends(function: str, name: str, sql_type: str, own: Cut, made: Ranges) -> None:
-    """Raise AnonError for labels whose ends are no ends of bins.
+def require_ends(function: str, name: str, sql_type: str, cut: Cut, labels: Ranges) -> None:
+    """Raise AnonError for labels whose ends are not ends of bins.
 
-    own: the bins of the values; made: the labels, as they are read.
+    cut: the bins of the values.
+    labels: the labels, as they are read.
     """
-    shown = ~made.star & ~made.empty
+    shown = ~labels.star & ~labels.empty
     wrong = np.zeros(len(shown), np.bool_)
-    for ends, known in ((made.low, own.low), (made.high, own.high)):
-        found, bins = comparable(sql_type, [ends, known])
-        wrong |= shown & ~np.isin(found, bins[valid(known)])
+    for ends, bin_ends in ((labels.low, cut.low), (labels.high, cut.high)):
+        found, bins = comparable(sql_type, [ends, bin_ends])
+        wrong |= shown & ~np.isin(found, bins[valid(bin_ends)])
     if count := int(wrong.sum()):
         raise AnonError(
             function,

@@ -1,10 +1,9 @@
 """Represent a column as arrays: exact keys and scaled numbers, or codes of its sorted values.
 
-Convert numbers to exact int64 keys in the order of the values, and to the nearest float64. sql_type
-is needed only to recognize UHUGEINT, which DuckDB sends as a decimal.
-
 Keys are int64 and have exactly the order of the values of every numeric type, 128-bit integers and
-timestamps included, so that the smallest and largest value of a class involve no rounding.
+timestamps included, so that the smallest and largest value of a class involve no rounding. Scaled
+numbers are the nearest float64. The SQL type is needed only to recognize UHUGEINT, which DuckDB
+sends as a decimal.
 """
 
 import re
@@ -76,12 +75,14 @@ def approximate(sql_type: str, values: pa.Array) -> npt.NDArray[np.float64]:
         bits, upper = halves(values)
         unsigned = sql_type.startswith("UHUGE")
         if not unsigned and np.array_equal(upper, bits.view(np.int64) >> 63):
-            near: npt.NDArray[np.float64] = bits.view(np.int64) / 10.0**kind.scale
-            return near
-        below = np.zeros(len(bits), dtype=np.bool_) if unsigned else upper < 0
-        top = np.where(below, ~upper + (bits == 0), upper).view(np.uint64)
-        far = top * 2.0**64 + np.where(below, ~bits + np.uint64(1), bits)
-        signed: npt.NDArray[np.float64] = np.where(below, -far, far) / 10.0**kind.scale
+            narrow: npt.NDArray[np.float64] = bits.view(np.int64) / 10.0**kind.scale
+            return narrow
+        negative = np.zeros(len(bits), dtype=np.bool_) if unsigned else upper < 0
+        top = np.where(negative, ~upper + (bits == 0), upper).view(np.uint64)
+        magnitude = top * 2.0**64 + np.where(negative, ~bits + np.uint64(1), bits)
+        signed: npt.NDArray[np.float64] = (
+            np.where(negative, -magnitude, magnitude) / 10.0**kind.scale
+        )
         return signed
     if pa.types.is_temporal(kind):
         values = values.view(pa.int32() if kind.bit_width == 32 else pa.int64())
@@ -149,9 +150,13 @@ def shown_type(sql_type: str) -> str:
 class Numbers:
     """A column of numbers, dates or times.
 
-    keys: int64[n], in the order of the values. points: float64[n], values scaled to [0, 1],
-    NULL_POINT for NULL. present: bool[n], not NULL. width: largest minus smallest value, in days
-    for dates and in microseconds for times and timestamps. values: as they came; sql_type: theirs.
+    keys: int64[n], in the order of the values.
+    points: float64[n], values scaled to [0, 1], NULL_POINT for NULL.
+    present: bool[n], not NULL.
+    width: largest minus smallest value, in days for dates and in microseconds for times and
+        timestamps.
+    values: the Arrow values.
+    sql_type: their SQL type.
     """
 
     name: str
@@ -167,8 +172,8 @@ class Numbers:
         """Return the smallest value in the unit of ``width``; 0 without a value."""
         if not self.present.any():
             return 0.0
-        at = int(np.flatnonzero(self.present)[np.argmin(self.keys[self.present])])
-        value = approximate(self.sql_type, self.values.slice(at, 1))[0]
+        row = int(np.flatnonzero(self.present)[np.argmin(self.keys[self.present])])
+        value = approximate(self.sql_type, self.values.slice(row, 1))[0]
         return float(value * microseconds(self.values.type))
 
 
@@ -176,9 +181,9 @@ class Numbers:
 class Categories:
     """A column of text, booleans, enums or UUIDs.
 
-    codes: int32[n], indices into ``values``; NULL has the code len(values). values: the distinct
-    values as text, sorted by their UTF-8 bytes. table_distinct: distinct values of the whole table,
-    if these are not all of its rows.
+    codes: int32[n], indices into ``values``; NULL has the code len(values).
+    values: the distinct values as text, sorted by their UTF-8 bytes.
+    table_distinct: distinct values of the whole table, if these are not all of its rows.
     """
 
     name: str
@@ -202,13 +207,13 @@ def categories(name: str, values: pa.Array) -> Categories:
     """Return a text column encoded by the byte order of its values, not by the order of rows."""
     if pa.types.is_boolean(values.type):
         values = pc.if_else(values, "true", "false")
-    listed = pa.types.is_dictionary(values.type)  # an ENUM lists values that no row may hold
-    coded = values if listed else values.dictionary_encode()
+    is_enum = pa.types.is_dictionary(values.type)  # it may list values that no row has
+    coded = values if is_enum else values.dictionary_encode()
     indices = integers(coded.indices.cast(pa.int32()))
     present = valid(coded) if coded.null_count else np.zeros(0, dtype=np.bool_)
     words = coded.dictionary.cast(pa.large_string())
     order = integers(pc.sort_indices(words))
-    if listed:
+    if is_enum:
         used = np.zeros(len(words), dtype=np.bool_)
         used[indices[valid(coded)]] = True
         order = order[used[order]]
@@ -270,19 +275,22 @@ def infinite(values: pa.Array) -> npt.NDArray[np.bool_]:
 
 
 def _above(
-    high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None, least: int
+    high: npt.NDArray[np.int64], low: npt.NDArray[np.int64] | None, lowest: int
 ) -> npt.NDArray[np.float64]:
-    """Return each key minus the key at position ``least``, the smallest one, as float64[n].
+    """Return each key minus the smallest one, float64[n].
 
     The difference is exact; only the result is rounded to float64.
+
+    high, low: int64[n], keys as ``exact`` returns them.
+    lowest: position of the smallest key.
     """
     if low is None:
-        near: npt.NDArray[np.float64] = (high - high[least]).view(np.uint64).astype(np.float64)
-        return near
-    upper = (high - high[least] - (low < low[least])).view(np.uint64).astype(np.float64)
-    lower = (low - low[least]).view(np.uint64).astype(np.float64)
-    far: npt.NDArray[np.float64] = upper * 2.0**64 + lower
-    return far
+        narrow: npt.NDArray[np.float64] = (high - high[lowest]).view(np.uint64).astype(np.float64)
+        return narrow
+    upper = (high - high[lowest] - (low < low[lowest])).view(np.uint64).astype(np.float64)
+    lower = (low - low[lowest]).view(np.uint64).astype(np.float64)
+    wide: npt.NDArray[np.float64] = upper * 2.0**64 + lower
+    return wide
 
 
 def numeric_keys(sql_type: str, values: pa.Array) -> npt.NDArray[np.int64]:
@@ -300,10 +308,12 @@ def unsigned(values: pa.Array) -> pa.Array:
 def places(
     sql_type: str, values: pa.Array
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the keys of ``numeric_keys``, and how many values of the type lie below each and not
-    below the least, float64[n].
+    """Return the keys of ``numeric_keys``, and how many values of the type are below each.
 
-    values: at least one, none of them NULL. Values of FLOAT are counted as if they were DOUBLE.
+    The numbers are float64[n]. Values below the least of ``values`` are not counted. Values of
+    FLOAT are counted as if they were DOUBLE.
+
+    values: at least one, no NULL among them.
     """
     high, low = exact(sql_type, unsigned(values))
     keys = ranks(high, low)
@@ -316,18 +326,20 @@ def gaps(left: pa.Array, right: pa.Array) -> npt.NDArray[np.float64]:
     left, right: numbers of one type, or of two types whose values have the same unit; a date (in
     days) and a timestamp (in microseconds) do not.
     """
-    near, far = (approximate("", side) * microseconds(side.type) for side in (left, right))
+    left_numbers, right_numbers = (
+        approximate("", side) * microseconds(side.type) for side in (left, right)
+    )
     if left.type == right.type and not pa.types.is_floating(left.type):
-        both = pa.concat_arrays([left, right])
-        present = np.flatnonzero(valid(both))
+        sides = pa.concat_arrays([left, right])
+        present = np.flatnonzero(valid(sides))
         if len(present):
-            high, low = exact("", both)
+            high, low = exact("", sides)
             keys = ranks(high, low)
-            unit = 10.0**both.type.scale if pa.types.is_decimal(both.type) else 1.0
+            unit = 10.0**sides.type.scale if pa.types.is_decimal(sides.type) else 1.0
             above = _above(high, low, int(present[np.argmin(keys[present])])) / unit
-            near, far = np.split(above * microseconds(both.type), 2)
+            left_numbers, right_numbers = np.split(above * microseconds(sides.type), 2)
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.where(valid(left) & valid(right), np.abs(near - far), np.nan)
+        return np.where(valid(left) & valid(right), np.abs(left_numbers - right_numbers), np.nan)
 
 
 def microseconds(kind: pa.DataType) -> float:
@@ -341,15 +353,16 @@ def distinct_rows(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the first of each of u distinct rows, int64[u], and the number of each row, int64[n].
 
-    columns: numbers [n, d]. Distinct rows ascend, by the first column first. As ``numpy.unique``
-    of rows, in a third of the time, and with a look at whether the call is to stop after each
-    column.
+    Distinct rows ascend, by the first column first. As ``numpy.unique`` of rows, in a third of the
+    time. Stops on request after each column.
+
+    columns: numbers [n, d].
     """
     number = np.zeros(len(columns), dtype=np.int64)
     for column in columns.T:
         check(function)
-        known, code = np.unique(column, return_inverse=True)
-        _, number = np.unique(number * len(known) + code.reshape(-1), return_inverse=True)
+        distinct, code = np.unique(column, return_inverse=True)
+        _, number = np.unique(number * len(distinct) + code.reshape(-1), return_inverse=True)
         number = number.reshape(-1)
     _, first = np.unique(number, return_index=True)
     return first, number

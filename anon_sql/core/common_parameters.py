@@ -209,15 +209,15 @@ def read_weights(function: str, raw: object, quasi: Sequence[str]) -> dict[str, 
     else, for names that are not quasi-identifiers, for numbers that are negative or not finite, and
     if no quasi-identifier has a weight above 0.
     """
-    found = {}
+    weight_of = {}
     for name, value in pairs_of(function, "weights", {"age": 2}, raw, quasi):
         number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not number or not isfinite(value) or value < 0:
             rule = Parameter("weights") + " must be finite numbers of at least 0"
             raise AnonError(function, rule, f"{kind(value)} for '{name}'")
-        found[name] = float(value)
-    weights = {name: found[name] for name in quasi if name in found}
-    if weights and not any(found.get(name, 1.0) for name in quasi):
+        weight_of[name] = float(value)
+    weights = {name: weight_of[name] for name in quasi if name in weight_of}
+    if weights and not any(weight_of.get(name, 1.0) for name in quasi):
         above = "a quasi-identifier must have a weight above 0"
         raise AnonError(function, above, "0 for every one")
     return weights
@@ -248,9 +248,9 @@ def _is_pair(pair: Any) -> bool:
 
 def relative(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArray[np.float64] | None:
     """Return the weight of each column as a share of the largest, float64[d]; None if all are 1."""
-    found = of_columns(weights, names)
-    found = found / found.max(initial=0)
-    return None if (found == 1).all() else found
+    shares = of_columns(weights, names)
+    shares = shares / shares.max(initial=0)
+    return None if (shares == 1).all() else shares
 
 
 def of_columns(weights: Mapping[str, float], names: Sequence[str]) -> npt.NDArray[np.float64]:

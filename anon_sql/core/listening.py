@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-OFTEN = 0.1  # seconds between two steps that are told, unless the work changes
+STEP_SECONDS = 0.1  # between two steps that are told, unless the work changes
 COMPILING = "compiling kernels, once on this machine"  # the beginning of a note
 
 
@@ -13,9 +13,11 @@ COMPILING = "compiling kernels, once on this machine"  # the beginning of a note
 class Step:
     """What a call does just now.
 
-    function: the function that works. done, total: finished work, or seconds of a search with a
-    time limit; total is None where it is unknown. note: what it works at, '' where that is its name
-    alone. seconds: since somebody began to listen.
+    function: the function that works.
+    done, total: finished work, or seconds of a search with a time limit; total is None if it is
+        unknown.
+    note: what it works at; '' if the name of the function says it.
+    seconds: since the listener began to listen.
     """
 
     function: str
@@ -53,7 +55,7 @@ class Listener:
         self.error: BaseException | None = None
         self._lock = threading.RLock()
         self._started = time.monotonic()
-        self._told = -OFTEN
+        self._told = -STEP_SECONDS
         self._last: Step | None = None
         self._work: Step | None = None  # the last step but those of compiling
         self._counts = False  # whether it is one of work that is counted, and goes on
@@ -74,8 +76,8 @@ class Listener:
     def look(self, function: str) -> None:
         """Tell that a function still works; counted work of which it may be part is told again."""
         with self._lock:
-            known = self._work if self._counts else None
-            self._tell(known or Step(function))
+            counted_work = self._work if self._counts else None
+            self._tell(counted_work or Step(function))
 
     def end(self) -> None:
         """Note that counted work has ended; the function may have other work left."""
@@ -115,7 +117,7 @@ class Listener:
         finished = step.finished or (last is not None and last.finished)
         if self.error is not None or self._closed:
             return
-        if same and not finished and seconds - self._told < OFTEN:
+        if same and not finished and seconds - self._told < STEP_SECONDS:
             return
         self._told = seconds
         try:

@@ -23,7 +23,7 @@ def sql_value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):
-        pairs = ", ".join(f"{sql_value(name)}: {sql_value(each)}" for name, each in value.items())
+        pairs = ", ".join(f"{sql_value(name)}: {sql_value(item)}" for name, item in value.items())
         return f"MAP {{{pairs}}}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(sql_value, value))}]"
@@ -47,11 +47,11 @@ def split(name: str) -> list[str]:
 
 def pieces(text: str, separator: str) -> list[str]:
     """Return the parts of a text between separators, ignoring separators in double quotes."""
-    found, quoted = [""], False
+    parts, quoted = [""], False
     for char in text:
         quoted ^= char == '"'
         if char == separator and not quoted:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += char
-    return found
+            parts[-1] += char
+    return parts

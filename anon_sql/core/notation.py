@@ -21,10 +21,10 @@ import pyarrow as pa
 from anon_sql.core.names import literal
 from anon_sql.core.printing import evaluated
 
-LEAST = 0.9  # share of the texts that must be written in a notation, missing markers aside
-_FEW = 3  # different texts that a column must have
-_LOOK = 500  # different texts that say which notation is worth a look at all
-_FIRST = 20  # different texts that say which is worth a look at so many
+MIN_SHARE = 0.9  # of the texts that must be written in a notation, missing markers aside
+_MIN_TEXTS = 3  # different ones, of a column
+_SAMPLE_TEXTS = 500  # on which notations are tried first
+_FIRST_TEXTS = 20  # on which they are tried before
 MISSING = frozenset(
     [
         *("", "-", "--", "?", ".", "na", "n/a", "n.a.", "nan", "nil", "null", "none", "missing"),
@@ -149,8 +149,10 @@ class Notation:
         value = f"CAST({self.sql('trim(x)')} AS {self.sql_type})"
         value = value if not self.format else f"epoch({value})"
         stripped = pa.array(texts, pa.string())
-        found = evaluated({"x": stripped}, ["VARCHAR"], [f"CAST({value} AS DOUBLE)"])[0]
-        return np.array([np.nan if each is None else each for each in found.to_pylist()], float)
+        values = evaluated({"x": stripped}, ["VARCHAR"], [f"CAST({value} AS DOUBLE)"])[0]
+        return np.array(
+            [np.nan if number is None else number for number in values.to_pylist()], float
+        )
 
     def shown(self, text: str) -> str:
         """Return the plain text of a number that matches."""
@@ -166,11 +168,11 @@ class Notation:
 def _pattern(notation: Notation) -> str | None:
     if notation.format:
         separated = re.search("%[a-zA-Z][^%]", notation.format)
-        known = _PARTS if separated else _COMPACT
+        patterns = _PARTS if separated else _COMPACT
         parts = re.split("(%.)", notation.format)
-        if any(part[:1] == "%" and part[1:] not in known for part in parts):
+        if any(part[:1] == "%" and part[1:] not in patterns for part in parts):
             return None
-        return "".join(known[p[1:]] if p[:1] == "%" else re.escape(p) for p in parts)
+        return "".join(patterns[p[1:]] if p[:1] == "%" else re.escape(p) for p in parts)
     sign = _SPACES if notation.thousands == " " else re.escape(notation.thousands)
     whole = "0|[1-9][0-9]*" + (f"|[1-9][0-9]{{0,2}}(?:{sign}[0-9]{{3}})+" if sign else "")
     number = f"-?(?:{whole})(?:{re.escape(notation.decimal)}[0-9]+)?"
@@ -223,65 +225,72 @@ def missing(text: str) -> bool:
 
 
 def recognize(texts: Sequence[str]) -> Recognized | None:
-    """Return the notation of the texts of a column; None for texts that are neither numbers,
-    dates nor times, and for codes of digits.
+    """Return the notation of the texts of a column; None without a notation.
 
-    ``LEAST`` of the texts must be written so. NULL and missing markers do not count.
+    Texts that are not numbers, dates or times have none, nor have codes of digits. ``MIN_SHARE`` of
+    the texts must be written so. NULL and missing markers do not count.
     """
     counts = Counter(text.strip() for text in texts if not missing(text))
-    if len(counts) < _FEW:
+    if len(counts) < _MIN_TEXTS:
         return None
-    look = dict(list(counts.items())[:_LOOK])
-    first = list(look)[:_FIRST]
-    total, of_look = counts.total(), sum(look.values())
+    sample = dict(list(counts.items())[:_SAMPLE_TEXTS])
+    first = list(sample)[:_FIRST_TEXTS]
+    total, sample_count = counts.total(), sum(sample.values())
     fitting = []
-    for notation in _candidates(look):
+    for notation in _candidates(sample):
         if sum(map(notation.matches, first)) * 2 < len(first):
             continue
-        if sum(n for text, n in look.items() if notation.matches(text)) < LEAST * of_look:
+        if (
+            sum(count for text, count in sample.items() if notation.matches(text))
+            < MIN_SHARE * sample_count
+        ):
             continue
-        fit = sum(n for text, n in counts.items() if notation.matches(text))
-        if fit >= LEAST * total and _shows(notation, counts, fit == total):
+        fit = sum(count for text, count in counts.items() if notation.matches(text))
+        if fit >= MIN_SHARE * total and _shows(notation, counts, fit == total):
             fitting.append((fit, notation))
     if not fitting:
         return None
-    most = max(fit for fit, _ in fitting)
-    best = [notation for fit, notation in fitting if fit == most]
-    rivals = [other for other in best[1:] if _differ(best[0], other, counts)]
-    return Recognized(best[0], most, total, rivals[0] if rivals else None)
+    best_fit = max(fit for fit, _ in fitting)
+    best = [notation for fit, notation in fitting if fit == best_fit]
+    rivals = [candidate for candidate in best[1:] if _differ(best[0], candidate, counts)]
+    return Recognized(best[0], best_fit, total, rivals[0] if rivals else None)
 
 
-def _candidates(look: Mapping[str, int]) -> Iterator[Notation]:
-    """Give the notations that some texts could have."""
-    unit = _unit(look)
+def _candidates(sample: Mapping[str, int]) -> Iterator[Notation]:
+    """Yield the notations that some texts could have."""
+    unit = _unit(sample)
     if unit is not None:
         yield from (Notation("", decimal, sign, *unit) for decimal, sign in _SIGNS)
-    if sum(n for text, n in look.items() if text[:1].isdigit()) >= LEAST * sum(look.values()):
+    if sum(count for text, count in sample.items() if text[:1].isdigit()) >= MIN_SHARE * sum(
+        sample.values()
+    ):
         yield from map(Notation, FORMATS)
 
 
-def _unit(look: Mapping[str, int]) -> tuple[str, str] | None:
-    """Return what stands before and after nearly all numbers, mostly nothing; None for texts that
-    are no numbers."""
+def _unit(sample: Mapping[str, int]) -> tuple[str, str] | None:
+    """Return what stands before and after nearly all numbers, mostly nothing.
+
+    None for texts that are not numbers.
+    """
     units: Counter[tuple[str, str]] = Counter()
-    for text, count in look.items():
-        if (found := _UNIT.fullmatch(text)) is not None:
-            units[found[1].strip(), found[3].strip()] += count
+    for text, count in sample.items():
+        if (matched := _UNIT.fullmatch(text)) is not None:
+            units[matched[1].strip(), matched[3].strip()] += count
     common = units.most_common(1)
-    return common[0][0] if common and common[0][1] >= LEAST * sum(look.values()) else None
+    return common[0][0] if common and common[0][1] >= MIN_SHARE * sum(sample.values()) else None
 
 
 def with_unit(notation: Notation, texts: Sequence[str]) -> Notation:
     """Return a notation with the unit that nearly all texts have."""
-    unit = None if notation.format else _unit(Counter(each.strip() for each in texts if each))
+    unit = None if notation.format else _unit(Counter(text.strip() for text in texts if text))
     return replace(notation, before=unit[0], after=unit[1]) if unit else notation
 
 
 def fits(notation: Notation, texts: Sequence[str]) -> bool:
-    """Return whether ``LEAST`` of the texts are written in a notation, and show that they are."""
+    """Return whether ``MIN_SHARE`` of the texts are written in a notation, and show it."""
     counts = Counter(text.strip() for text in texts if not missing(text))
-    fit = sum(n for text, n in counts.items() if notation.matches(text))
-    return 0 < fit >= LEAST * counts.total() and _shows(notation, counts, False)
+    fit = sum(count for text, count in counts.items() if notation.matches(text))
+    return 0 < fit >= MIN_SHARE * counts.total() and _shows(notation, counts, False)
 
 
 def _shows(notation: Notation, counts: Mapping[str, int], whole: bool) -> bool:
@@ -298,9 +307,9 @@ def _shows(notation: Notation, counts: Mapping[str, int], whole: bool) -> bool:
 
 def _differ(one: Notation, other: Notation, counts: Counter[str]) -> bool:
     """Return whether some text means something else in another notation that it fits."""
-    both = [text for text in counts if one.matches(text) and other.matches(text)]
+    shared = [text for text in counts if one.matches(text) and other.matches(text)]
     if one.format and other.format:
-        return one.sql_type == other.sql_type and bool(both)
+        return one.sql_type == other.sql_type and bool(shared)
     if one.format or other.format:
         return False
-    return any(one.shown(text) != other.shown(text) for text in both)
+    return any(one.shown(text) != other.shown(text) for text in shared)

@@ -92,8 +92,8 @@ class Number:
     most: float = float("inf")
 
     def read(self, function: str, name: str, value: Any) -> float:
-        known = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        if not known or not isfinite(value) or not self.least <= value <= self.most:
+        is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not is_number or not isfinite(value) or not self.least <= value <= self.most:
             above = "" if self.most == float("inf") else f" and at most {self.most:g}"
             raise AnonError(
                 function,
@@ -108,8 +108,8 @@ class Positive:
     """A finite number above 0."""
 
     def read(self, function: str, name: str, value: Any) -> float:
-        known = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
-        if not known or not isfinite(value) or value <= 0:
+        is_number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
+        if not is_number or not isfinite(value) or value <= 0:
             raise AnonError(function, Parameter(name) + " must be a number above 0", kind(value))
         return float(value)
 
@@ -186,10 +186,12 @@ Group = TypeVar("Group")
 class Declaration:
     """One declared parameter of a function.
 
-    accepts: checks a value. says: what it is, for users, a sentence without its full stop. null:
-    what it is without a value, as 'none'; None if it must have one. note: further sentences of one
-    function. bound: whether DuckDB needs the value while it binds a statement, in order to choose
-    columns. relation: whether it names a relation, which SQL reads.
+    accepts: checks a value.
+    says: what it is, for users, a sentence without its full stop.
+    null: what it is without a value, as 'none'; None if it must have one.
+    note: further sentences of one function.
+    bound: whether DuckDB needs the value while it binds a statement, in order to choose columns.
+    relation: whether it names a relation, which SQL reads.
     """
 
     name: str
@@ -229,33 +231,38 @@ def param(
     relation: bool = False,
 ) -> Any:
     """Return a field of a group: one parameter; see ``Declaration``."""
-    known = {"accepts": accepts, "says": says, "null": null, "bound": bound}
-    known["relation"] = relation
-    return field(default=default, metadata=known, kw_only=True)
+    metadata = {"accepts": accepts, "says": says, "null": null, "bound": bound}
+    metadata["relation"] = relation
+    return field(default=default, metadata=metadata, kw_only=True)
 
 
 @cache
 def parameters_of(group: type) -> Mapping[str, Declaration]:
     """Return the parameters of a group by name, in the order of its declaration."""
-    declared = [found for found in fields(group) if found.metadata]
+    declared = [declared_field for declared_field in fields(group) if declared_field.metadata]
     return {
-        found.name: Declaration(found.name, found.default, **found.metadata) for found in declared
+        declared_field.name: Declaration(
+            declared_field.name, declared_field.default, **declared_field.metadata
+        )
+        for declared_field in declared
     }
 
 
 def read(group: type[Group], function: str, arguments: Mapping[str, Any]) -> Group:
     """Return a group of checked values; a parameter that ``arguments`` lacks has its default."""
-    known: Mapping[str, Declaration] = parameters_of(group)  # type: ignore[arg-type]
-    return group(**{name: known[name].read(function, arguments) for name in known})
+    declarations: Mapping[str, Declaration] = parameters_of(group)  # type: ignore[arg-type]
+    return group(**{name: declarations[name].read(function, arguments) for name in declarations})
 
 
 @dataclass(frozen=True)
 class Function:
     """What a function takes.
 
-    groups: of parameters. of: the function whose parameters it takes besides, None for none. only,
-    without: parameters of these that it has, None for all, or lacks, by name or group; defaults,
-    notes: of those that differ, by name. adds: columns of the result that the table must not have.
+    groups: of parameters.
+    of: the function whose parameters it takes besides, None for none.
+    only, without: parameters of these that it has, None for all, or lacks, by name or group.
+    defaults, notes: of those that differ, by name.
+    adds: columns of the result that the table must not have.
     """
 
     groups: tuple[type, ...]
@@ -298,9 +305,9 @@ def function_of(name: str) -> Function:
 def own_group(name: str, common: Sequence[type]) -> type:
     """Return the group of a function's own parameters, beside the common ones."""
     function = _functions[name]
-    own = [group for group in function.groups if group not in common]
-    if own:
-        return own[-1]
+    own_groups = [group for group in function.groups if group not in common]
+    if own_groups:
+        return own_groups[-1]
     return own_group(function.of, common) if function.of else NoOptions
 
 
@@ -308,22 +315,25 @@ def own_group(name: str, common: Sequence[type]) -> type:
 def takes(name: str) -> Mapping[str, Declaration]:
     """Return the parameters of a declared function by name."""
     function = _functions[name]
-    found = dict(takes(function.of)) if function.of else {}
+    declarations = dict(takes(function.of)) if function.of else {}
     for group in function.groups:
-        found.update(parameters_of(group))
+        declarations.update(parameters_of(group))
     missing = {
         name
-        for each in function.without
-        for name in ([each] if isinstance(each, str) else parameters_of(each))
+        for name_or_group in function.without
+        for name in (
+            [name_or_group] if isinstance(name_or_group, str) else parameters_of(name_or_group)
+        )
     }
     return {
-        known.name: replace(
-            known,
-            default=function.defaults.get(known.name, known.default),
-            note=function.notes.get(known.name, known.note),
+        declaration.name: replace(
+            declaration,
+            default=function.defaults.get(declaration.name, declaration.default),
+            note=function.notes.get(declaration.name, declaration.note),
         )
-        for known in found.values()
-        if known.name not in missing and (function.only is None or known.name in function.only)
+        for declaration in declarations.values()
+        if declaration.name not in missing
+        and (function.only is None or declaration.name in function.only)
     }
 
 

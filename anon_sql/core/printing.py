@@ -54,12 +54,12 @@ def cast(texts: Sequence[pa.Array], types: Sequence[str], time_zone: str = "UTC"
 
     VARCHAR and ENUM give text. time_zone: time zone of timestamps that are written without one.
     """
-    wanted = ["VARCHAR" if kind.startswith(_VARCHAR) else kind for kind in types]
-    known = [_WHOLE.get(kind) for kind in wanted]
+    kinds = ["VARCHAR" if kind.startswith(_VARCHAR) else kind for kind in types]
+    arrow_kinds = [_WHOLE.get(kind) for kind in kinds]
     return _each(
         texts,
-        [None if kind is None else partial(_as_integers, kind=kind) for kind in known],
-        [f"TRY_CAST({{}} AS {kind})" for kind in wanted],
+        [None if kind is None else partial(_as_integers, kind=kind) for kind in arrow_kinds],
+        [f"TRY_CAST({{}} AS {kind})" for kind in kinds],
         time_zone,
     )
 
@@ -84,8 +84,8 @@ def _as_integers(values: pa.Array, kind: pa.DataType) -> pa.Array | None:
 def sql_types(columns: Sequence[pa.Array]) -> list[str]:
     """Return the SQL type that DuckDB assigns to each Arrow array."""
     nulls = [pa.nulls(1, values.type) for values in columns]
-    selected = ", ".join(f"typeof(c{at}) AS r{at}" for at in range(len(nulls)))
-    return [found[0].as_py() for found in _selected(nulls, f"SELECT {selected} FROM given", "UTC")]
+    selected = ", ".join(f"typeof(c{i}) AS r{i}" for i in range(len(nulls)))
+    return [name[0].as_py() for name in _selected(nulls, f"SELECT {selected} FROM given", "UTC")]
 
 
 def evaluated(
@@ -105,9 +105,9 @@ def evaluated(
     names, pairs = list(columns), zip(columns.values(), types, strict=True)
     sent = [_wide(values, kind) for values, kind in pairs]
     typed = ", ".join(
-        f"TRY_CAST(c{at} AS {kind}) AS {quote(names[at])}" for at, kind in enumerate(types)
+        f"TRY_CAST(c{i} AS {kind}) AS {quote(names[i])}" for i, kind in enumerate(types)
     )
-    selected = ", ".join(f"{text} AS r{at}" for at, text in enumerate(expressions))
+    selected = ", ".join(f"{text} AS r{i}" for i, text in enumerate(expressions))
     try:
         return _selected(sent, f"SELECT {selected} FROM (SELECT {typed} FROM given)", time_zone)
     except duckdb.Error:
@@ -125,27 +125,28 @@ def _each(
     shortcuts: for each column a function that computes the same without DuckDB, or returns None if
     it cannot; None for no shortcut.
     """
-    found = [
+    results = [
         None if shortcut is None else shortcut(values)
         for values, shortcut in zip(columns, shortcuts, strict=True)
     ]
-    left = [at for at, values in enumerate(found) if values is None]
-    if not left:
-        return found
-    longest = max(1, *(len(columns[at]) for at in left))
+    unfinished = [i for i, values in enumerate(results) if values is None]
+    if not unfinished:
+        return results
+    longest = max(1, *(len(columns[i]) for i in unfinished))
     padded = [
-        pa.concat_arrays([columns[at], pa.nulls(longest - len(columns[at]), columns[at].type)])
-        if len(columns[at]) < longest
-        else columns[at]
-        for at in left
+        pa.concat_arrays([columns[i], pa.nulls(longest - len(columns[i]), columns[i].type)])
+        if len(columns[i]) < longest
+        else columns[i]
+        for i in unfinished
     ]
     selected = ", ".join(
-        expressions[at].format(f"c{place}") + f" AS r{place}" for place, at in enumerate(left)
+        expressions[i].format(f"c{position}") + f" AS r{position}"
+        for position, i in enumerate(unfinished)
     )
     answers = _selected(padded, f"SELECT {selected} FROM given", time_zone)
-    for at, values in zip(left, answers, strict=True):
-        found[at] = values.slice(0, len(columns[at]))
-    return found
+    for i, values in zip(unfinished, answers, strict=True):
+        results[i] = values.slice(0, len(columns[i]))
+    return results
 
 
 def _selected(columns: Sequence[pa.Array], query: str, time_zone: str) -> list[pa.Array]:
@@ -153,19 +154,19 @@ def _selected(columns: Sequence[pa.Array], query: str, time_zone: str) -> list[p
 
     columns: the columns c0, c1, ... of ``given``, of equal length.
     """
-    table = pa.table(list(columns), names=[f"c{at}" for at in range(len(columns))])
+    table = pa.table(list(columns), names=[f"c{i}" for i in range(len(columns))])
     cursor = _database().cursor()
     try:
         if time_zone != "UTC":
             cursor.execute("SET TimeZone = ?", [time_zone])
         cursor.register("given", table)
-        found = cursor.sql(query).to_arrow_table()
+        result = cursor.sql(query).to_arrow_table()
     except (duckdb.FatalException, duckdb.InternalException):
         _open.cache_clear()  # DuckDB refuses all statements after such an error
         raise
     finally:
         cursor.close()
-    return [one_array(values) for values in found.columns]
+    return [one_array(values) for values in result.columns]
 
 
 def _wide(values: pa.Array, kind: str) -> pa.Array:
@@ -185,16 +186,16 @@ def _wide(values: pa.Array, kind: str) -> pa.Array:
     pairs = np.frombuffer(values.buffers()[1], dtype=np.uint64).reshape(-1, 2)
     pairs = pairs[values.offset : values.offset + len(values)].tolist()
     present = valid(values).tolist()
-    below = 1 << 127 if kind == "HUGEINT" else 1 << 128
-    known = [
-        str(_signed(high << 64 | low, below)) if there else None
-        for (low, high), there in zip(pairs, present, strict=True)
+    limit = 1 << 127 if kind == "HUGEINT" else 1 << 128
+    texts = [
+        str(_signed(high << 64 | low, limit)) if is_present else None
+        for (low, high), is_present in zip(pairs, present, strict=True)
     ]
-    return pa.array(known, pa.string())
+    return pa.array(texts, pa.string())
 
 
-def _signed(bits: int, below: int) -> int:
-    return bits if bits < below else bits - (1 << 128)
+def _signed(bits: int, limit: int) -> int:
+    return bits if bits < limit else bits - (1 << 128)
 
 
 def _database() -> Any:

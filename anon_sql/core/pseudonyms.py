@@ -1,7 +1,7 @@
-"""Compute pseudonyms and shifts of dates by HMAC (RFC 2104), and keep their keys out of texts.
+"""Compute pseudonyms, shifts of dates and hashes of a ledger by keyed HMAC (RFC 2104).
 
-Compute the keyed hashes of a ledger: of persons, of the key, and of an entry as a whole. All are
-HMACs (RFC 2104) under a key that is derived from the user's, so that none equals a pseudonym.
+The keyed hashes of a ledger are those of persons, of the key, and of an entry as a whole. Their key
+is derived from the user's, so that none equals a pseudonym.
 """
 
 import hmac
@@ -59,8 +59,8 @@ def pseudonyms(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
 def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
     """Return a number of days for each value: -days to days without 0, equally likely.
 
-    They come from HMAC-SHA-512, because HMAC-SHA-256 of the value is its published pseudonym: who
-    knows that number must not know the shift.
+    They come from HMAC-SHA-512, because HMAC-SHA-256 of the value is its published pseudonym, which
+    must not determine the shift.
     """
 
     keyed = hmac.new(key, digestmod="sha512")
@@ -79,13 +79,13 @@ def each(texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.Da
     coded = texts.dictionary_encode()
     values = [text.encode() for text in coded.dictionary.to_pylist()]
     if sql_type == "BLOB":
-        values = [_ESCAPED.sub(lambda found: bytes.fromhex(found[1].decode()), v) for v in values]
+        values = [_ESCAPED.sub(lambda escape: bytes.fromhex(escape[1].decode()), v) for v in values]
     return pa.array([of(value) for value in values], kind).take(coded.indices)
 
 
-LEAST = 16  # bytes of a key
-KEY = "env:ANON_KEY"  # where a key is, if nothing else is said
-_FEWEST = 4  # different characters of a key that is text
+MIN_KEY_BYTES = 16
+KEY = "env:ANON_KEY"  # where a key is by default
+_MIN_CHARACTERS = 4  # different characters of a key that is text
 HINT = "pass " + Argument("key", KEY) + " and set that environment variable"
 _BLANK = " \t\r\n\0"
 _MARKS = "'\"`"
@@ -106,7 +106,7 @@ _VARIABLE = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")  # as names of variables 
 def require_key(function: str, key: bytes) -> None:
     """Raise AnonError, which does not show the key, unless it can be a secret key.
 
-    Bytes that are no text are judged by their number alone.
+    Bytes that are not text are judged by their number alone.
     """
     text = _text(key)
     if text is not None and _is_reference(text):
@@ -117,17 +117,20 @@ def require_key(function: str, key: bytes) -> None:
             "what looks like another reference or the name of a variable",
             HINT,
         )
-    if len(key) < LEAST:
-        rule = Parameter("key") + f" must have at least {LEAST} bytes"
+    if len(key) < MIN_KEY_BYTES:
+        rule = Parameter("key") + f" must have at least {MIN_KEY_BYTES} bytes"
         raise AnonError(function, rule, "fewer", HINT)
     if text is None:
         return
-    if len(set(text) - set(_BLANK)) < _FEWEST:
-        others = f"{_FEWEST} different characters other than blanks and NUL"
+    if len(set(text) - set(_BLANK)) < _MIN_CHARACTERS:
+        others = f"{_MIN_CHARACTERS} different characters other than blanks and NUL"
         rule = Parameter("key") + f" must have at least {others}"
         raise AnonError(function, rule, "fewer", "generate a random key")
-    if len(text.strip(_BLANK).encode()) < LEAST:
-        rule = Parameter("key") + f" must have at least {LEAST} bytes without the blanks around it"
+    if len(text.strip(_BLANK).encode()) < MIN_KEY_BYTES:
+        rule = (
+            Parameter("key")
+            + f" must have at least {MIN_KEY_BYTES} bytes without the blanks around it"
+        )
         raise AnonError(function, rule, "fewer", HINT)
 
 
@@ -154,13 +157,13 @@ def _is_reference(text: str) -> bool:
     named = _NAMED.fullmatch(bare)
     if named is None:
         return False
-    there = {name.upper() for name in os.environ}
-    return bool(_VARIABLE.fullmatch(named[1])) or named[1].upper() in there
+    variables = {name.upper() for name in os.environ}
+    return bool(_VARIABLE.fullmatch(named[1])) or named[1].upper() in variables
 
 
 _REFERENCE = re.compile(r"(env|secret):(.*)", re.DOTALL)
 REFUSED = "no key, "  # begins the text that stands for a refused key, before the error
-MOST = 1000  # keys that a process holds
+MAX_HELD_KEYS = 1000  # that a process holds
 _lock = ForkLock()
 _numbers = itertools.count(1)
 
@@ -182,16 +185,17 @@ def hold(
 ) -> str:
     """Return the name under which a key is held; the same key has the same name in a database.
 
-    The key is held until ``forget``, or until ``MOST`` others were used. A plan holds the name, so
-    that a prepared statement needs the key whenever it runs.
+    The key is held until ``forget``, or until ``MAX_HELD_KEYS`` others were used. A plan has the
+    name, so that a prepared statement needs the key whenever it runs. Raises AnonError as
+    ``resolved`` does.
 
-    source, secret: as ``resolved`` takes them. Raises AnonError as ``resolved`` does.
+    source, secret: as ``resolved`` takes them.
     """
     held = _Held(database, resolved(function, source, secret))
     with _lock:
         name = _names.get(held) or f"key {next(_numbers)}"
         _use(name, held)
-        while len(_keys) > MOST:
+        while len(_keys) > MAX_HELD_KEYS:
             _drop(next(iter(_keys)))
     return name
 
@@ -205,25 +209,27 @@ def without_database(function: str, name: str) -> str:
 def resolved(
     function: str, source: object, secret: Callable[[str, str], str] = without_database
 ) -> bytes:
-    """Return a key.
+    """Return a key. Nothing but ``env:NAME`` and ``secret:NAME`` is a reference.
+
+    Raises AnonError, which shows neither the key nor the name after the colon, for a key that is
+    missing or that ``require_key`` refuses, wherever it is.
 
     source: a key as text or bytes, ``env:NAME`` for an environment variable, or ``secret:NAME`` for
-    a secret of the database; nothing else is a reference. secret: returns the value of a secret, of
-    the function and the name. Raises AnonError, which shows neither the key nor the name after the
-    colon, for a key that is missing or that ``require_key`` refuses, wherever it is.
+        a secret of the database.
+    secret: returns the value of a secret, from the function and the name.
     """
     reference = _REFERENCE.fullmatch(source) if isinstance(source, str) else None
     if reference and reference[1] == "env":
-        found = os.environ.get(reference[2])
-        if not found:
+        variable = os.environ.get(reference[2])
+        if not variable:
             rule = "the environment variable that " + Parameter("key") + " names must be set"
             raise AnonError(function, rule, None, HINT)
-        source = os.fsencode(found)
+        source = os.fsencode(variable)
     elif reference:
         source = secret(function, reference[2])
     if not isinstance(source, (str, bytes)):
         got = "NULL" if source is None else "another type"
-        rule = Parameter("key") + f" must be text or BLOB of at least {LEAST} bytes"
+        rule = Parameter("key") + f" must be text or BLOB of at least {MIN_KEY_BYTES} bytes"
         raise AnonError(function, rule, got, HINT)
     key = source.encode() if isinstance(source, str) else source
     require_key(function, key)
@@ -263,7 +269,8 @@ def key_of(function: str, name: object) -> bytes:
         raise AnonError(caller, rule)
     raise AnonError(
         function,
-        Parameter("key") + f" must be one of the last {MOST:,} that this process was given",
+        Parameter("key")
+        + f" must be one of the last {MAX_HELD_KEYS:,} that this process was given",
         "an older one",
         "prepare the statement again",
     )
@@ -299,7 +306,7 @@ def choices(key: bytes, seed: int) -> tuple[int, bytes]:
     return int.from_bytes(digest[:8]) >> 1, digest[8:40]
 
 
-LENGTH = 16  # bytes of a person's hash
+HASH_BYTES = 16  # of a person's hash
 
 
 def ledger_key(key: bytes) -> bytes:
@@ -324,7 +331,7 @@ def entry_digest(fields: Iterable[bytes], key: bytes) -> str:
     return keyed.hexdigest()[:64]
 
 
-_BLOCK = 1 << 15  # persons who are hashed between two looks at whether to stop
+_CHECK_PERSONS = 1 << 15  # who are hashed between two looks at whether to stop
 
 
 def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
@@ -341,13 +348,13 @@ def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
     def hashed(value: bytes) -> bytes:
         one = keyed.copy()
         one.update(plain(value))
-        return one.digest()[:LENGTH]
+        return one.digest()[:HASH_BYTES]
 
-    found = []
-    for first in range(0, max(len(texts), 1), _BLOCK):
+    hashes = []
+    for first in range(0, max(len(texts), 1), _CHECK_PERSONS):
         stopping.check()
-        found.append(each(texts.slice(first, _BLOCK), sql_type, hashed, pa.binary()))
-    return pa.concat_arrays(found)
+        hashes.append(each(texts.slice(first, _CHECK_PERSONS), sql_type, hashed, pa.binary()))
+    return pa.concat_arrays(hashes)
 
 
 def _plain(sql_type: str) -> Callable[[bytes], bytes]:

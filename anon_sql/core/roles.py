@@ -21,12 +21,12 @@ from anon_sql.errors import (
 
 ROLES = ("identifier", "quasi", "sensitive", "keep", "exclude")
 _TAGS = {f"anon:{role}": role for role in ROLES}
-_LIKE_TAG = re.compile(
+_TAG_PATTERN = re.compile(
     r"""[\w-]*anon[\w.-]*(?:\s*|[^\w:]{0,3}):"""  # anon before a colon, in quotes or a longer word
     r"""\s*[^\s,;.:!?()\[\]{}<>"'“”„«»`]*""",  # the role, up to a blank or a sign that ends a word
     re.IGNORECASE,
 )
-_ALIKE = str.maketrans("аαоο∶꞉ː", "aaoo:::")  # noqa: RUF001 - letters and colons that look alike
+_LOOKALIKES = str.maketrans("аαоο∶꞉ː", "aaoo:::")  # noqa: RUF001 - letters and colons that look alike
 _INVISIBLE = ("Cf", "Mn")  # formats, such as the zero-width space, and combining accents
 
 
@@ -66,18 +66,18 @@ def has_tag(comment: str | None) -> bool:
 
 def without_tags(comment: str | None) -> str:
     """Return a comment without whatever is meant as a tag."""
-    left = _LIKE_TAG.sub("", comment or "")
-    return _LIKE_TAG.sub("", _plain(left)) if has_tag(left) else left
+    rest = _TAG_PATTERN.sub("", comment or "")
+    return _TAG_PATTERN.sub("", _plain(rest)) if has_tag(rest) else rest
 
 
 def _like(text: str) -> set[str]:
     """Return the parts of a text that look like tags."""
-    return {found.rstrip() for found in _LIKE_TAG.findall(text)}
+    return {part.rstrip() for part in _TAG_PATTERN.findall(text)}
 
 
 def _plain(text: str) -> str:
     """Return a text without invisible characters, with ASCII for characters that look like it."""
-    ascii_text = unicodedata.normalize("NFKD", text).translate(_ALIKE)
+    ascii_text = unicodedata.normalize("NFKD", text).translate(_LOOKALIKES)
     return "".join(char for char in ascii_text if unicodedata.category(char) not in _INVISIBLE)
 
 
@@ -102,9 +102,10 @@ def fold(name: str) -> str:
 class Roles:
     """The columns of each role, spelled as in the table; ``quasi`` in the order of the call.
 
-    exclude: columns that are left out although they are not identifiers. none: columns without a
-    role. source: 'comment' or 'call', by name of each column with a role. rest: the columns that
-    are released as they are because of a ``*`` alone.
+    exclude: columns that are left out although they are not identifiers.
+    none: columns without a role.
+    source: 'comment' or 'call', by name of each column with a role.
+    rest: the columns that are released as they are because of a ``*`` alone.
     """
 
     identifier: tuple[str, ...] = ()
@@ -148,7 +149,7 @@ def named(
         raise AnonError(
             function, Parameter(parameter) + " must be a list of column names", type(value).__name__
         )
-    found: list[str] = []
+    named_columns: list[str] = []
     for name in names:
         column = columns.get(fold(name))
         if column is None:
@@ -158,11 +159,11 @@ def named(
                 f"'{name}'",
                 _separate(name, columns) or did_you_mean(name, columns.values()),
             )
-        if column in found:
+        if column in named_columns:
             rule = Parameter(parameter) + " must name each column once"
             raise AnonError(function, rule, f"'{name}' twice")
-        found.append(column)
-    return found
+        named_columns.append(column)
+    return named_columns
 
 
 def _separate(name: str, columns: Mapping[str, str]) -> str | None:
@@ -185,24 +186,27 @@ def assign(
 ) -> Roles:
     """Return the roles of the columns ``names``.
 
-    declared: comment of each column by folded name. arguments: value of each parameter by name;
-    NULL means that the comments apply, and ``*`` in one of them stands for every column without
-    another role. A role that the call gives a column replaces the declared one, as ``overriding``
-    says. needs_quasi: whether at least one quasi-identifier is required. dropped: columns
-    that a release drops in addition to identifiers, for which ``*`` does not stand. Raises
-    AnonError if the call gives a column two roles, if a name is not a column, or if a required
-    quasi-identifier is missing.
+    A role from the call replaces the declared one, see ``overriding``. Raises AnonError if the call
+    gives a column two roles, if a name is not a column, or if a required quasi-identifier is
+    missing.
+
+    declared: comment of each column by folded name.
+    arguments: value of each parameter by name; NULL means that the comments apply, and ``*`` in one
+        of them stands for every column without another role.
+    needs_quasi: whether at least one quasi-identifier is required.
+    dropped: columns that a release leaves out in addition to identifiers, for which ``*`` does not
+        stand.
     """
     columns = {fold(name): name for name in names}
     role_of = tagged(function, names, declared)
     source = dict.fromkeys(role_of, "comment")
     arguments, rest = _without_rest(function, arguments, columns)
-    chosen = {
+    members_of = {
         role: named(function, PARAMETER[role], arguments.get(PARAMETER[role]), columns)
         for role in ROLES
     }
-    if chosen["quasi"] is not None:
-        named_anywhere = {name for members in chosen.values() for name in members or []}
+    if members_of["quasi"] is not None:
+        named_anywhere = {name for members in members_of.values() for name in members or []}
         for name in [n for n, role in role_of.items() if role == "quasi"]:
             if name not in named_anywhere:
                 raise AnonError(
@@ -214,7 +218,7 @@ def assign(
                     f"neither for {name}",
                     "add it to one of them, for example " + Argument("keep", [name]),
                 )
-    for role, members in chosen.items():
+    for role, members in members_of.items():
         for name in members or []:
             if source.get(name) == "call":
                 raise AnonError(
@@ -225,14 +229,18 @@ def assign(
                 )
             role_of[name] = overriding(function, listed([name]), role_of.get(name), role)
             source[name] = "call"
-    without = {fold(name) for name in dropped}
-    others = [n for n in names if n not in role_of and fold(n) not in without] if rest else []
+    folded_dropped = {fold(name) for name in dropped}
+    others = (
+        [n for n in names if n not in role_of and fold(n) not in folded_dropped] if rest else []
+    )
     role_of |= dict.fromkeys(others, rest or "")
     source |= dict.fromkeys(others, "call")
-    also = others if rest == "quasi" else []
-    named_quasi = chosen["quasi"]
+    other_quasi = others if rest == "quasi" else []
+    named_quasi = members_of["quasi"]
     quasi = (
-        [*named_quasi, *also] if named_quasi is not None else [*_having("quasi", names, role_of)]
+        [*named_quasi, *other_quasi]
+        if named_quasi is not None
+        else [*_having("quasi", names, role_of)]
     )
     if needs_quasi and not quasi:
         raise AnonError(
@@ -255,20 +263,23 @@ def assign(
     )
 
 
-def overriding(function: str, column: str, declared: str | None, asked: str) -> str:
+def overriding(function: str, column: str, declared: str | None, called: str) -> str:
     """Return the role of a column that a call names.
 
-    column: as errors name it. declared: its role in the comment, None without one. asked: the role
-    that the call gives. The call wins, but a declared identifier stays one: raises AnonError if the
-    call would release it.
+    The call wins, but a declared identifier stays one: raises AnonError if the call would release
+    it.
+
+    column: as errors name it.
+    declared: its role in the comment, None without one.
+    called: its role in the call.
     """
     if declared != "identifier":
-        return asked
-    if asked not in ("identifier", "exclude"):
+        return called
+    if called not in ("identifier", "exclude"):
         raise AnonError(
             function,
             "a declared identifier must not be released",
-            f"{column} in " + Parameter(PARAMETER[asked]) + ": its comment says anon:identifier",
+            f"{column} in " + Parameter(PARAMETER[called]) + ": its comment says anon:identifier",
             "change the comment if it may leave",
         )
     return declared
@@ -329,8 +340,8 @@ def has_rest(parameter: str, value: object) -> bool:
 
     Beside other names in another parameter it is the name of a column.
     """
-    held = isinstance(value, list) and REST in value
-    return value in (REST, [REST]) or (held and parameter == PARAMETER["keep"])
+    is_listed = isinstance(value, list) and REST in value
+    return value in (REST, [REST]) or (is_listed and parameter == PARAMETER["keep"])
 
 
 def _having(role: str, names: Sequence[str], role_of: Mapping[str, str]) -> tuple[str, ...]:

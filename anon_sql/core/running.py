@@ -35,7 +35,7 @@ def silent() -> Iterator[None]:
 
 
 def heard_by() -> Listener | None:
-    """Return who listens to the call that this thread works for, if anybody."""
+    """Return the listener of the call that this thread works for; None without one."""
     call = current()
     return None if call is None else call.listener
 
@@ -43,10 +43,13 @@ def heard_by() -> Listener | None:
 class Progress:
     """A progress bar that counts finished work, or elapsed seconds of a search with a time limit.
 
-    total: the amount of work, None if unknown. seconds: the time limit; if given, the bar shows
-    time instead of work. note: text shown after the name of the function. Within another Progress
-    of the same thread nothing is shown, but the outer bar is refreshed. A listener of the call
-    is told instead of a bar. ``rich`` is imported only when a bar appears.
+    Within another Progress of the same thread nothing is shown, but the outer bar is refreshed. If
+    the call has a listener, it is told instead of a bar. ``rich`` is imported only when a bar
+    appears.
+
+    total: the amount of work, None if unknown.
+    seconds: the time limit; with it, the bar shows time instead of work.
+    note: text shown after the name of the function.
     """
 
     def __init__(self, function: str, total: int | None, seconds: float | None = None):
@@ -222,7 +225,9 @@ def _within(progress: Progress, stop: Stop | None, call: Callable[..., T], *job:
     return work(stop, call, *job)
 
 
-FEW = 10_000  # total size of jobs below which starting threads takes longer than it saves
+MIN_THREADED_WORK = (
+    10_000  # size of all jobs; for less, starting threads takes longer than it saves
+)
 
 
 class Workers:
@@ -247,7 +252,7 @@ class Workers:
         """
         kept = nullcontext(self.progress) if self.progress is not None else None
         with kept or Progress(self.function, sum(sizes)) as progress:
-            if self.threads == 1 or len(jobs) == 1 or 0 < sum(sizes) < FEW:
+            if self.threads == 1 or len(jobs) == 1 or 0 < sum(sizes) < MIN_THREADED_WORK:
                 results = []
                 for job, size in zip(jobs, sizes, strict=True):
                     check(self.function)
@@ -258,17 +263,16 @@ class Workers:
             with ThreadPoolExecutor(self.threads) as pool:
                 shared = getattr(_open, "progress", progress)
                 futures = {
-                    pool.submit(_within, shared, stop, call, *job): at
-                    for at, job in enumerate(jobs)
+                    pool.submit(_within, shared, stop, call, *job): i for i, job in enumerate(jobs)
                 }
                 for future in futures:
                     future.add_done_callback(ended.put)
-                left = len(futures)
+                running = len(futures)
                 try:
-                    while left > 0:
+                    while running > 0:
                         with suppress(Empty):
                             progress.advance(sizes[futures[ended.get(timeout=0.2)]])
-                            left -= 1
+                            running -= 1
                         check(self.function)
                 except BaseException:
                     pool.shutdown(wait=True, cancel_futures=True)
@@ -276,14 +280,14 @@ class Workers:
                 return [future.result() for future in futures]
 
     def repeat(self, call: Callable[..., int], job: tuple[Any, ...], size: int) -> None:
-        """Repeat ``call(*job)`` until it returns 0, the work that is left of ``size``.
+        """Repeat ``call(*job)`` until it returns 0, the work that remains of ``size``.
 
-        This is for sequential work, divided into calls short enough to stop on request.
-        Raises AnonError if the call is to stop.
+        This is for sequential work, divided into calls short enough to stop on request. Raises
+        AnonError if the call is to stop.
         """
         with Progress(self.function, size) as progress:
-            left = size
-            while left > 0:
+            remaining = size
+            while remaining > 0:
                 check(self.function)
-                before, left = left, int(call(*job))
-                progress.advance(before - left)
+                before, remaining = remaining, int(call(*job))
+                progress.advance(before - remaining)

@@ -1,9 +1,9 @@
 """Stop running calls, each by its own token, which the threads that work for it look at.
 
-DuckDB does not interrupt Python functions. What they do long asks the token of their call instead,
-at steps short enough: ``check`` looks at the token of its thread, and threads that a call starts
-take its token along. A token knows its connection, so that a stop reaches the calls of one
-connection and no other; Ctrl-C reaches all. It also knows the listener of the call.
+DuckDB does not interrupt Python functions. Long work in Python asks the token of its call instead,
+often enough: ``check`` looks at the token of its thread, and threads that a call starts take its
+token along. A token has the name of its connection, so that a stop reaches the calls of one
+connection and no other; Ctrl-C reaches all. It also has the listener of the call.
 """
 
 import signal
@@ -18,7 +18,7 @@ from anon_sql.errors import AnonError
 
 STOPPED = "stopped on request"
 T = TypeVar("T")
-FEW = 1 << 14  # items that are passed in some 10 ms
+CHECK_ITEMS = 1 << 14  # between two looks, some 10 ms
 _lock = threading.RLock()  # a signal handler may come in between
 _here = threading.local()
 _living: "weakref.WeakSet[Stop]" = weakref.WeakSet()
@@ -28,8 +28,9 @@ class Stop:
     """Whether a call is to stop.
 
     database, connection: a name of the open database and DuckDB's connection id; None without one,
-    or where it is not known yet. encloses: whether calls of the same connection that begin
-    meanwhile are part of this one. parent: a call that this one is part of.
+        or before it is known.
+    encloses: whether calls of the same connection that begin meanwhile are part of this one.
+    parent: a call that this one is part of.
     """
 
     def __init__(
@@ -77,15 +78,17 @@ class Stop:
     def _belongs_to(self, connection: int) -> None:
         with _lock:
             self.connection = connection
-            around = [
+            enclosing = [
                 other
                 for other in _living
                 if other.encloses
                 and (other.database, other.connection) == (self.database, connection)
             ]
-            self._requested |= connection in self._asked or any(each.requested for each in around)
-            heard = (each.listener for each in around if each.listener is not None)
-            self.listener = self.listener or next(heard, None)
+            self._requested |= connection in self._asked or any(
+                stop.requested for stop in enclosing
+            )
+            listeners = (stop.listener for stop in enclosing if stop.listener is not None)
+            self.listener = self.listener or next(listeners, None)
 
 
 def current() -> Stop | None:
@@ -94,9 +97,9 @@ def current() -> Stop | None:
 
 
 def check(function: str = "") -> None:
-    """Raise AnonError if the call that this thread works for is to stop; else tell who listens.
+    """Raise AnonError if the call that this thread works for is to stop; else tell its listener.
 
-    function: its name, for the error; the one that an earlier look gave where it is left out.
+    function: its name, for the error; '' for the name that an earlier look had.
     """
     stop = current()
     if stop is None:
@@ -109,9 +112,9 @@ def check(function: str = "") -> None:
 
 
 def watched(items: Iterable[T]) -> Iterator[T]:
-    """Yield items, and look after every few whether the call is to stop."""
-    for at, item in enumerate(items):
-        if at % FEW == 0:
+    """Yield items; every CHECK_ITEMS items, stop on request."""
+    for i, item in enumerate(items):
+        if i % CHECK_ITEMS == 0:
             check()
         yield item
 

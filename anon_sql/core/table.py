@@ -1,13 +1,11 @@
 """Convert quasi-identifiers to arrays in canonical order, beside the domain of the whole table.
 
-Describe a whole table, so that the release of a part of its rows is measured against all rows.
-Information loss is normalized by the table's domain, and t-closeness compares with the table's
-distribution. A part that is released with the ``Domain`` of its table is treated in both respects
-like rows of the table.
-
-Convert the quasi-identifiers of a table to arrays in canonical order, the input of methods.
 Canonical order sorts rows by a hash of their quasi-identifiers, so that a release depends neither
 on the order in which rows were scanned nor, at plain k, on sensitive and kept values.
+
+Information loss is normalized by the domain of the whole table, and t-closeness compares with its
+distribution. If a part of its rows is released with the ``Domain`` of the table, both are measured
+as for the whole table.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,8 +34,8 @@ _NONE: Mapping[str, "Distribution"] = MappingProxyType({})
 class Distribution:
     """The values of a sensitive column in the whole table.
 
-    keys: binary[m], distinct sort keys in ascending order, the empty key for NULL. counts:
-    int64[m], rows of each value, or persons that have it if persons are counted.
+    keys: binary[m], distinct sort keys in ascending order, the empty key for NULL.
+    counts: int64[m], rows of each value, or persons that have it if persons are counted.
     """
 
     keys: pa.Array
@@ -53,10 +51,11 @@ class Distribution:
 class Domain:
     """The domain of a whole table.
 
-    rows: its number of rows. widths: largest minus smallest value of each quasi-identifier of
-    numbers, dates or times, in the unit of ``Numbers.width``. distinct: distinct values of each
-    quasi-identifier of text, NULL counted as one. sensitive: distribution of each column that l or
-    t applies to.
+    rows: its number of rows.
+    widths: largest minus smallest value of each quasi-identifier of numbers, dates or times, in the
+        unit of ``Numbers.width``.
+    distinct: distinct values of each quasi-identifier of text, NULL counted as one.
+    sensitive: distribution of each column that l or t applies to.
     """
 
     rows: int
@@ -82,32 +81,33 @@ class Domain:
         value that the table did not have when it was counted.
         """
         counted = self.sensitive[name]
-        at = pc.index_in(keys.cast(pa.binary()), counted.keys)
-        if at.null_count:
+        index = pc.index_in(keys.cast(pa.binary()), counted.keys)
+        if index.null_count:
             raise AnonError(
                 function,
                 "the table must not change while it is released",
                 f"values of {name} that were not there before",
                 "nothing was released; run it again",
             )
-        found = at.to_numpy(zero_copy_only=False)
-        codes: npt.NDArray[np.int32] = found.astype(np.int32) - np.int32(counted.nulls)
+        indices = index.to_numpy(zero_copy_only=False)
+        codes: npt.NDArray[np.int32] = indices.astype(np.int32) - np.int32(counted.nulls)
         codes[codes < 0] = len(counted.keys) - 1
         return codes
 
 
 Column = Numbers | Categories | Hierarchical
-BLOCK = 4096  # rows whose points fit into the CPU cache
-SPAN = 1 << 16  # rows whose points a thread writes at a time
+BLOCK_ROWS = 4096  # whose points fit into the CPU cache
+SPAN_ROWS = 1 << 16  # whose points a thread writes at a time
 
 
 @dataclass(frozen=True)
 class QuasiTable:
     """n rows of d quasi-identifiers.
 
-    columns: d columns with rows in source order, of which there may be more. order: int32[n], the
-    source row at each position of the canonical order. Every other array passed to a method is in
-    canonical order. weights: float64[d], the loss of each whole column, 0…1; None for 1 each.
+    columns: d columns with rows in source order, of which there may be more.
+    order: int32[n], the source row at each position of the canonical order. Every other array
+        passed to a method is in canonical order.
+    weights: float64[d], the loss of each whole column, 0…1; None for 1 each.
     workers: the threads that arrange the points.
     """
 
@@ -126,32 +126,32 @@ class QuasiTable:
 
         min(|a - b|, weight) is the distance of two values of either kind.
         """
-        columns = [self._points(at) for at in range(len(self.columns))]
-        came = np.empty((max(map(len, columns), default=self.rows), len(columns)))
+        columns = [self._points(c) for c in range(len(self.columns))]
+        in_source_order = np.empty((max(map(len, columns), default=self.rows), len(columns)))
         points = np.empty((self.rows, len(columns)))
 
         def beside(first: int, end: int) -> None:
-            for start in range(first, end, BLOCK):
-                rows = slice(start, min(start + BLOCK, end))
-                for at, values in enumerate(columns):
-                    came[rows, at] = values[rows]
+            for start in range(first, end, BLOCK_ROWS):
+                rows = slice(start, min(start + BLOCK_ROWS, end))
+                for c, values in enumerate(columns):
+                    in_source_order[rows, c] = values[rows]
 
         def arranged(first: int, end: int) -> None:
-            came.take(self.order[first:end], axis=0, out=points[first:end], mode="clip")
+            in_source_order.take(self.order[first:end], axis=0, out=points[first:end], mode="clip")
 
-        for step, rows in ((beside, len(came)), (arranged, self.rows)):
-            spans = list(pairwise([*range(0, rows, SPAN), rows]))
+        for step, rows in ((beside, len(in_source_order)), (arranged, self.rows)):
+            spans = list(pairwise([*range(0, rows, SPAN_ROWS), rows]))
             self.workers.map(step, spans, [end - first for first, end in spans])
         return points
 
-    def _points(self, at: int) -> npt.NDArray[Any]:
+    def _points(self, c: int) -> npt.NDArray[Any]:
         """Return the points of one column in source order."""
-        column = self.columns[at]
+        column = self.columns[c]
         if not isinstance(column, Numbers):
             return column.codes
-        if self.weights is None or self.weights[at] == 1:
+        if self.weights is None or self.weights[c] == 1:
             return column.points
-        return np.where(column.present, column.points * self.weights[at], NULL_POINT)
+        return np.where(column.present, column.points * self.weights[c], NULL_POINT)
 
     def only(self, kept: npt.NDArray[Any]) -> "QuasiTable":
         """Return the rows at some canonical positions, marked bool[n] or listed int64[m]."""
@@ -212,13 +212,17 @@ def read(
     weights: npt.NDArray[np.float64] | None = None,
     ties: bytes | None = None,
 ) -> QuasiTable:
-    """Return the quasi-identifiers named in ``types``, SQL types by name in the order of the call.
+    """Return the quasi-identifiers of a source as a table.
 
-    lists: Arrow values by name. hashes: uint64[n], of the columns that are released unchanged.
-    trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one. domain: of
-    the whole table, if these are not all of its rows. weights: see ``QuasiTable``. ties: see
-    ``canonical_order``. Raises AnonError
-    for a type or value that labels cannot represent.
+    Raises AnonError for a type or value that labels cannot represent.
+
+    types: SQL types by name in the order of the call.
+    lists: Arrow values by name.
+    hashes: uint64[n], of the columns that are released unchanged.
+    trees: rows of the hierarchy by name (see ``rows_of``), for columns that have one.
+    domain: of the whole table, if these are not all of its rows.
+    weights: see ``QuasiTable``.
+    ties: see ``canonical_order``.
     """
     columns = read_columns(function, types, lists, workers, trees)
     order = canonical_order(columns, hashes.to_numpy(zero_copy_only=False), ties)
@@ -233,12 +237,15 @@ def canonical_order(
     """Return the source row at each position of the canonical order, int32[n].
 
     Rows are sorted by a hash of their quasi-identifiers alone. The order decides vantage points and
-    ties, so classes would tell of other values if these took part. Only rows that are equal in all
-    quasi-identifiers are sorted by ``hashes``, uint64[n], of the other columns, mixed with the
-    first hash so that no value is first everywhere. ties: a secret key, without which neither order
-    can be computed; None for none. With it, rows that are equal in everything have different
-    hashes: if they were side by side, classes would tell which values are frequent among equal
-    rows.
+    ties, so that classes would depend on other values if these took part. Only rows that are equal
+    in all quasi-identifiers are sorted by the hash of the other columns, mixed with the first hash
+    so that no value is first everywhere.
+
+    With a key, rows that are equal in everything have different hashes. Otherwise they would be
+    side by side, and classes would show which values are frequent among equal rows.
+
+    hashes: uint64[n], of the other columns.
+    ties: a secret key, without which neither order can be computed; None for none.
     """
     start = 0 if ties is None else int.from_bytes(ties[:8])
     quasi = quasi_hashes(columns, len(hashes), start)
@@ -246,11 +253,11 @@ def canonical_order(
     begins = np.flatnonzero(_is_first(quasi[order]))
     if len(begins) == len(order):
         return order
-    both = kernels.hashing.mix(quasi, hashes.astype(np.uint64).view(np.int64))
+    mixed = kernels.hashing.mix(quasi, hashes.astype(np.uint64).view(np.int64))
     if ties is not None:
-        both = _keyed(kernels.hashing.mix(both, _copies(both)), ties)
+        mixed = _keyed(kernels.hashing.mix(mixed, _copies(mixed)), ties)
     starts = np.append(begins, len(order))
-    arranged: npt.NDArray[np.int32] = kernels.hashing.arrange(order, starts, both)
+    arranged: npt.NDArray[np.int32] = kernels.hashing.arrange(order, starts, mixed)
     return arranged
 
 
@@ -286,11 +293,11 @@ def _keyed(hashes: npt.NDArray[np.uint64], key: bytes) -> npt.NDArray[np.uint64]
     """Return keyed hashes of hashes, uint64[n]; equal ones of equal ones."""
     different, which = np.unique(hashes, return_inverse=True)
     words = different.tobytes()
-    made = b"".join(
-        blake2b(words[at : at + 8], key=key, digest_size=8).digest()
-        for at in range(0, len(words), 8)
+    digests = b"".join(
+        blake2b(words[begin : begin + 8], key=key, digest_size=8).digest()
+        for begin in range(0, len(words), 8)
     )
-    return np.frombuffer(made, np.uint64)[which.reshape(-1)]
+    return np.frombuffer(digests, np.uint64)[which.reshape(-1)]
 
 
 def read_columns(

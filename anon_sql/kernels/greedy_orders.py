@@ -1,14 +1,13 @@
-"""Order rows greedily: by growing groups, and by repeated halving.
+"""Order rows greedily: by growing groups, and by repeated halving. The order is cut afterwards.
 
-Order rows by growing groups of k within a window, each by the row of least increase of loss.
-Source: k-member (Byun et al. 2007; ``kernels.k_member``). Departures: a group begins with the first
-waiting row, not the farthest, and only the next rows of a given order are tried, so that time grows
-linearly with the rows. The groups are cut anew afterwards.
-
-Order rows by repeated halving: rows are split between two far apart, and so are both sides. Source:
-top-down greedy splitting (Xu et al. 2006; ``kernels.top_down``), of which only the order is kept,
-to be cut afterwards. Departures: the best of several splits is taken, and the side nearer to the
-rows before goes first, if that leaves the other nearer to the rows behind.
+- Groups of k grow within a window, each by the row of least increase of loss. Source: k-member
+  (Byun et al. 2007; ``kernels.k_member``). Departures: a group begins with the first waiting row,
+  not the farthest, and only the next rows of a given order are tried, so that time grows linearly
+  with the rows.
+- Rows are split between two far apart, and so are both sides. Source: top-down greedy splitting (Xu
+  et al. 2006; ``kernels.top_down``), of which only the order is kept. Departures: the best of
+  several splits is taken, and the side nearer to the rows before goes first, if that leaves the
+  other nearer to the rows behind.
 """
 
 import numpy as np
@@ -17,15 +16,18 @@ from anon_sql.kernels.distance import coded, count_loss, draw_below
 from anon_sql.kernels.k_member import LENGTH, Growth, enter, joined
 from anon_sql.kernels.kernel import kernel
 from anon_sql.kernels.loss import SET, range_loss, set_loss
-from anon_sql.kernels.microaggregation import empty, join_side, loss_with, no_sides
+from anon_sql.kernels.side_losses import empty, join_side, loss_with, no_sides
 
 
 @kernel
 def grown_order(points, rows, model, width, k):
-    """Return rows int32[m] in a better order, int32[m].
+    """Return rows in a better order, int32[m]; ties go to the row that comes first.
 
-    points: float64[n, d]. width: number of waiting rows, one of which is taken at a time; ties go
-    to the row that comes first.
+    points: float64[n, d], the points of the rows in each column.
+    rows: int32[m], in the given order.
+    model: ``LossModel``, the meaning of the points.
+    width: int, number of waiting rows, one of which is taken at a time.
+    k: int, rows of a group.
     """
     m, order = rows.size, np.empty(rows.size, np.int32)
     codes = np.empty((m, model.kind.size), np.int32)
@@ -33,15 +35,15 @@ def grown_order(points, rows, model, width, k):
     growth = window_of(codes, model, min(width, m))
     positions = np.arange(m)
     coming, first = min(width, m), 0
-    for at in range(m):
-        fresh = at % k == 0
+    for i in range(m):
+        fresh = i % k == 0
         if fresh:
             while positions[first] < 0:
                 first += 1
         row = first if fresh else cheapest(growth)
         position = positions[row]
         positions[row] = -1
-        order[at] = rows[row]
+        order[i] = rows[row]
         enter(growth, model, codes, row, fresh)
         if coming < m:
             wait(growth, model, codes, coming, position)
@@ -59,9 +61,14 @@ def grown_order(points, rows, model, width, k):
 
 @kernel
 def window_of(codes, model, width):
-    """Return an empty class and the first waiting rows."""
+    """Return an empty class and the first waiting rows, a ``Growth``.
+
+    codes: int32[m, d], of the rows that are ordered.
+    model: ``LossModel``, the meaning of the points.
+    width: int, number of waiting rows.
+    """
     d, null_codes = model.kind.size, np.append(model.null[model.kind == SET], 0.0)
-    most, leaves = np.int64(null_codes.max()) + 1, np.int64(model.null.max()) + 1
+    code_count, leaves = np.int64(null_codes.max()) + 1, np.int64(model.null.max()) + 1
     per_column = np.zeros((4, d), np.int64)
     state = np.zeros(5, np.int64)
     state[LENGTH] = width
@@ -73,7 +80,7 @@ def window_of(codes, model, width):
         per_column[1],
         per_column[2],
         per_column[3],
-        np.zeros((d, most), np.bool_),
+        np.zeros((d, code_count), np.bool_),
         np.zeros(leaves, np.int64),
         state,
     )
@@ -81,20 +88,30 @@ def window_of(codes, model, width):
 
 @kernel
 def cheapest(growth):
-    """Return the waiting row of least cost, ties to the first."""
+    """Return the waiting row of least cost, ties to the first.
+
+    growth: ``Growth``.
+    """
     length = growth.state[LENGTH]
     cost, rows = growth.cost[:length], growth.rows[:length]
     least, first = cost[0], np.int32(2**31 - 1)
-    for at in range(length):
-        least = cost[at] if cost[at] < least else least
-    for at in range(length):
-        first = rows[at] if cost[at] == least and rows[at] < first else first
+    for i in range(length):
+        least = cost[i] if cost[i] < least else least
+    for i in range(length):
+        first = rows[i] if cost[i] == least and rows[i] < first else first
     return np.int64(first)
 
 
 @kernel
 def wait(growth, model, codes, row, position):
-    """Put a row at a position of the window, with its cost for the current class."""
+    """Put a row at a position of the window, with its cost for the current class.
+
+    growth: ``Growth``, changed.
+    model: ``LossModel``, the meaning of the points.
+    codes: int32[m, d], of the rows that are ordered.
+    row: int, the row.
+    position: int, in the window.
+    """
     growth.rows[position] = row
     total = np.int64(0)
     for c in range(model.kind.size):
@@ -109,79 +126,101 @@ def wait(growth, model, codes, row, position):
     growth.cost[position] = total
 
 
-FEW = 256  # rows on which two rows far apart are tried
-EQUAL = 1e-9  # losses that differ by less are the same
+SAMPLE_ROWS = 256  # on which two rows far apart are tried
+TIE_LOSS = 1e-9  # losses that differ by less are the same
 STREAM = 0  # of random numbers, the same for every seed of a call
 
 
 @kernel
 def farthest(values, rows, model, row):
-    """Return the row of largest loss together with another, and the loss of the two."""
-    most, found, one = -1.0, row, values[row]
-    for at in range(rows.size):
-        other, total = values[rows[at]], 0.0
-        for c in range(one.size):
-            if one[c] == other[c]:
+    """Return the row of largest loss together with another, and the loss of the two.
+
+    values: float64[m, d], the points of the rows that are ordered.
+    rows: int32[r], rows that are compared.
+    model: ``LossModel``, the meaning of the points.
+    row: int, the other row.
+    """
+    largest_loss, farthest_row, point = -1.0, row, values[row]
+    for i in range(rows.size):
+        other_point, total = values[rows[i]], 0.0
+        for c in range(point.size):
+            if point[c] == other_point[c]:
                 continue
-            if one[c] == model.null[c] or other[c] == model.null[c]:
+            if point[c] == model.null[c] or other_point[c] == model.null[c]:
                 total += model.weight[c]
             elif model.kind[c] == SET:
                 total += set_loss(model, c, 2)
             else:
-                total += range_loss(model, c, min(one[c], other[c]), max(one[c], other[c]))
-        if total > most:
-            most, found = total, rows[at]
-    return found, most
+                total += range_loss(
+                    model, c, min(point[c], other_point[c]), max(point[c], other_point[c])
+                )
+        if total > largest_loss:
+            largest_loss, farthest_row = total, rows[i]
+    return farthest_row, largest_loss
 
 
 @kernel
 def split(values, rows, sides, model, u, v, near):
-    """Mark the rows that join row u, not row v, in ``near``; return the loss of both classes.
+    """Mark the rows that join row u, not row v; return the loss of both classes, sum of |E| * NCP.
 
-    near: bool, one for each of ``rows``. The loss is the sum of |E| * NCP. A row goes where the
-    loss grows less; ties go to the smaller side, then to the first.
+    A row goes where the loss grows less; ties go to the smaller side, then to the first.
+
+    values: float64[m, d], the points of the rows that are ordered.
+    rows: int32[r], rows of the node.
+    sides: ``Sides``, scratch.
+    model: ``LossModel``, the meaning of the points.
+    u, v: int, two of the rows.
+    near: bool[r or more], written.
     """
     empty(sides)
     join_side(sides, 0, model, values[u])
     join_side(sides, 1, model, values[v])
     size, other_size, loss, other_loss = 1, 1, 0.0, 0.0
-    for at in range(rows.size):
-        if rows[at] in (u, v):
-            near[at] = rows[at] == u
+    for i in range(rows.size):
+        if rows[i] in (u, v):
+            near[i] = rows[i] == u
             continue
-        row = values[rows[at]]
-        here, there = loss_with(sides, 0, model, row), loss_with(sides, 1, model, row)
-        grown = (size + 1) * here - size * loss
-        other = (other_size + 1) * there - other_size * other_loss
-        near[at] = grown < other + (EQUAL if size <= other_size else -EQUAL)
-        if near[at]:
-            if here > loss:
+        row = values[rows[i]]
+        loss_near, loss_far = loss_with(sides, 0, model, row), loss_with(sides, 1, model, row)
+        increase_near = (size + 1) * loss_near - size * loss
+        increase_far = (other_size + 1) * loss_far - other_size * other_loss
+        near[i] = increase_near < increase_far + (TIE_LOSS if size <= other_size else -TIE_LOSS)
+        if near[i]:
+            if loss_near > loss:
                 join_side(sides, 0, model, row)
-            size, loss = size + 1, here
+            size, loss = size + 1, loss_near
         else:
-            if there > other_loss:
+            if loss_far > other_loss:
                 join_side(sides, 1, model, row)
-            other_size, other_loss = other_size + 1, there
+            other_size, other_loss = other_size + 1, loss_far
     return size * loss + other_size * other_loss
 
 
 @kernel
 def best_split(values, rows, sides, model, tries, near):
-    """Mark the best of several splits in ``near``; return its two rows far apart, or -1 for both.
+    """Mark the best of several splits; return its two rows far apart, or -1 for both if rows are
+    equal.
 
-    Splits are tried on FEW rows. Returns -1 where all rows are equal.
+    Splits are tried on SAMPLE_ROWS rows.
+
+    values: float64[m, d], the points of the rows that are ordered.
+    rows: int32[r], rows of the node.
+    sides: ``Sides``, scratch.
+    model: ``LossModel``, the meaning of the points.
+    tries: int, number of splits.
+    near: bool[r or more], written: the rows that join the first of the two.
     """
-    few, least, best_u, best_v = rows[:FEW], np.inf, np.int64(-1), np.int64(-1)
-    _, apart = farthest(values, few, model, few[0])
-    among = few if apart > 0.0 else rows
-    for start in range(min(tries, few.size)):
-        v, _ = farthest(values, among, model, few[start])
-        u, apart = farthest(values, among, model, v)
-        if apart == 0.0:
+    sample, least_loss, best_u, best_v = rows[:SAMPLE_ROWS], np.inf, np.int64(-1), np.int64(-1)
+    _, distance = farthest(values, sample, model, sample[0])
+    compared = sample if distance > 0.0 else rows
+    for start in range(min(tries, sample.size)):
+        v, _ = farthest(values, compared, model, sample[start])
+        u, distance = farthest(values, compared, model, v)
+        if distance == 0.0:
             break
-        loss = split(values, few, sides, model, u, v, near) if tries > 1 else 0.0
-        if loss < least - EQUAL:
-            least, best_u, best_v = loss, np.int64(u), np.int64(v)
+        loss = split(values, sample, sides, model, u, v, near) if tries > 1 else 0.0
+        if loss < least_loss - TIE_LOSS:
+            least_loss, best_u, best_v = loss, np.int64(u), np.int64(v)
     if best_u >= 0:
         split(values, rows, sides, model, best_u, best_v, near)
     return best_u, best_v
@@ -189,36 +228,45 @@ def best_split(values, rows, sides, model, tries, near):
 
 @kernel
 def second_first(sides, model, values, before, behind):
-    """Return whether the second class should go first between two rows, -1 for no row."""
-    total, grown = 0.0, sides.own[1].sum() - sides.own[0].sum()
-    for row, way in ((before, 1.0), (behind, -1.0)):
+    """Return whether the second class should go first between two rows.
+
+    sides: ``Sides``.
+    model: ``LossModel``, the meaning of the points.
+    values: float64[m, d], the points of the rows that are ordered.
+    before, behind: int, the rows; -1 for no row.
+    """
+    total, difference = 0.0, sides.loss[1].sum() - sides.loss[0].sum()
+    for row, sign in ((before, 1.0), (behind, -1.0)):
         if row >= 0:
-            one = loss_with(sides, 0, model, values[row])
-            other = loss_with(sides, 1, model, values[row])
-            total += way * (one - other + grown)
-    return total > EQUAL
+            loss_first = loss_with(sides, 0, model, values[row])
+            loss_second = loss_with(sides, 1, model, values[row])
+            total += sign * (loss_first - loss_second + difference)
+    return total > TIE_LOSS
 
 
 @kernel
 def split_order(points, rows, model, tries):
-    """Return rows int32[m] in a better order, int32[m].
+    """Return rows in a better order, int32[m].
 
-    points: float64[n, d]; tries: number of splits of which the best is taken.
+    points: float64[n, d], the points of the rows in each column.
+    rows: int32[m], in the given order.
+    model: ``LossModel``, the meaning of the points.
+    tries: int, number of splits of which the best is taken.
     """
     m, sides = rows.size, no_sides(model)
-    values, own = points[rows], np.arange(m).astype(np.int32)
-    for left in range(m, 1, -1):  # shuffled, so that splits do not depend on the given order
-        at = draw_below(np.uint64(STREAM), np.uint64(left), left)
-        own[left - 1], own[at] = own[at], own[left - 1]
+    values, arranged = points[rows], np.arange(m).astype(np.int32)
+    for remaining in range(m, 1, -1):  # shuffled, so that splits do not depend on the given order
+        i = draw_below(np.uint64(STREAM), np.uint64(remaining), remaining)
+        arranged[remaining - 1], arranged[i] = arranged[i], arranged[remaining - 1]
     near, moved = np.empty(m, np.bool_), np.empty(m, np.int32)
     ends, beside = np.empty((m + 2, 2), np.int64), np.empty((m + 2, 2), np.int64)
     ends[0, 0], ends[0, 1], beside[0, 0], beside[0, 1] = 0, m, -1, -1
     depth = 1
     while depth:
         depth -= 1
-        a, b = ends[depth]
+        begin, end = ends[depth]
         before, behind = beside[depth]
-        part = own[a:b]
+        part = arranged[begin:end]
         if part.size < 2:
             continue
         u, v = best_split(values, part, sides, model, tries, near)
@@ -226,18 +274,18 @@ def split_order(points, rows, model, tries):
             continue
         swap = second_first(sides, model, values, before, behind)
         first, last = (v, u) if swap else (u, v)
-        kept, rest = 0, 0
-        for at in range(part.size):
-            if near[at] != swap:
-                part[kept] = part[at]
-                kept += 1
+        first_count, moved_count = 0, 0
+        for i in range(part.size):
+            if near[i] != swap:
+                part[first_count] = part[i]
+                first_count += 1
             else:
-                moved[rest] = part[at]
-                rest += 1
-        part[kept:] = moved[:rest]
-        ends[depth, 0], ends[depth, 1] = a + kept, b
+                moved[moved_count] = part[i]
+                moved_count += 1
+        part[first_count:] = moved[:moved_count]
+        ends[depth, 0], ends[depth, 1] = begin + first_count, end
         beside[depth, 0], beside[depth, 1] = first, behind
-        ends[depth + 1, 0], ends[depth + 1, 1] = a, a + kept
+        ends[depth + 1, 0], ends[depth + 1, 1] = begin, begin + first_count
         beside[depth + 1, 0], beside[depth + 1, 1] = before, last
         depth += 2
-    return rows[own]
+    return rows[arranged]

@@ -1,4 +1,4 @@
-"""Test both sides of a cut, and hold a partition leaf by leaf."""
+"""Test both sides of a cut, hold a partition leaf by leaf, and route rows through a tree."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,11 @@ from anon_sql.kernels.sorting import sort_within
 
 @kernel
 def legal_rows(rules, rows):
-    """Return whether rows int32[m] satisfy l, t and the k of persons; the caller counts rows."""
+    """Return whether rows satisfy l, t, shares and the k of persons; the caller counts rows.
+
+    rules: ``Rules``, what a class must satisfy besides its number of rows.
+    rows: int32[m].
+    """
     return legal_within(rules, rows, rows_scratch(rows.size))
 
 
@@ -30,7 +34,10 @@ class RowsScratch(NamedTuple):
 
 @kernel
 def rows_scratch(m):
-    """Return scratch for m rows."""
+    """Return scratch for m rows.
+
+    m: int, most rows.
+    """
     keys, next_keys = np.empty(m, np.uint64), np.empty(m, np.uint64)
     ids, next_ids = np.empty(m, np.int32), np.empty(m, np.int32)
     return RowsScratch(keys, next_keys, ids, next_ids, np.empty(m, np.int32), np.empty(m, np.int64))
@@ -38,21 +45,26 @@ def rows_scratch(m):
 
 @kernel(borrows=True, inlined=True)
 def legal_within(rules, rows, scratch):
-    """Return what ``legal_rows`` does; makes no array."""
+    """Return what ``legal_rows`` does; makes no array.
+
+    rules: ``Rules``, what a class must satisfy besides its number of rows.
+    rows: int32[m].
+    scratch: ``RowsScratch`` for m rows or more.
+    """
     keys = scratch.keys[: rows.size]
     for attribute in range(rules.total.size):
         ascending, size = True, np.int64(0)
-        for at in range(rows.size):
-            keys[at] = np.uint64(rules.keys[attribute, rows[at]])
-            ascending &= at == 0 or keys[at] >= keys[at - 1]
+        for i in range(rows.size):
+            keys[i] = np.uint64(rules.keys[attribute, rows[i]])
+            ascending &= i == 0 or keys[i] >= keys[i - 1]
         if not ascending:
             sort_within(keys, scratch.ids[: rows.size], scratch.next_keys, scratch.next_ids)
-        for at in range(rows.size):
-            value = rules.value[attribute, np.int64(keys[at])]
-            if at == 0 or value != scratch.values[size - 1]:
+        for i in range(rows.size):
+            value = rules.value[attribute, np.int64(keys[i])]
+            if i == 0 or value != scratch.values[size - 1]:
                 scratch.values[size], scratch.counts[size] = value, 1
                 size += 1
-            elif not rules.pairs or keys[at] != keys[at - 1]:
+            elif not rules.pairs or keys[i] != keys[i - 1]:
                 scratch.counts[size - 1] += 1
         if short_of_values(rules, attribute, scratch.values[:size], scratch.counts[:size]) > 0:
             return False
@@ -61,9 +73,11 @@ def legal_within(rules, rows, scratch):
 
 @kernel
 def legal_cut(rules, rows, side):
-    """Return whether the rows int32[m] marked in ``side`` and the others are both legal.
+    """Return whether the rows of both sides of a cut are legal; always true if rules is None.
 
-    Always true where rules is None.
+    rules: None or ``Rules``.
+    rows: int32[m], rows of the node.
+    side: bool[m], the rows of one side.
     """
     if rules is None:
         return True
@@ -88,7 +102,11 @@ class SideCounts(NamedTuple):
 
 @kernel
 def empty_side_counts(rules, n):
-    """Return room for the content of nodes of up to n rows; none where rules is None."""
+    """Return room for the content of nodes; none if rules is None.
+
+    rules: None or ``Rules``.
+    n: int, rows of the table.
+    """
     attributes, rows = 0, 0
     if rules is not None:
         attributes, rows = rules.total.size, n
@@ -104,15 +122,20 @@ def empty_side_counts(rules, n):
 
 @kernel
 def hold(rules, side_counts, rows):
-    """Count the content of a node of rows int32[m]."""
+    """Count the content of a node.
+
+    rules: None or ``Rules``.
+    side_counts: ``SideCounts``, written.
+    rows: int32[m], rows of the node.
+    """
     if rules is None:
         return
     for attribute in range(rules.total.size):
-        own = rules.keys[attribute][rows]
-        order = np.argsort(own, kind="mergesort")
+        keys = rules.keys[attribute][rows]
+        order = np.argsort(keys, kind="mergesort")
         size = 0
         for i in range(order.size):
-            key = np.int64(own[order[i]])
+            key = np.int64(keys[order[i]])
             if size == 0 or side_counts.keys[attribute, size - 1] != key:
                 side_counts.keys[attribute, size] = key
                 side_counts.all[attribute, size] = 0
@@ -124,7 +147,11 @@ def hold(rules, side_counts, rows):
 
 @kernel
 def rewind(rules, side_counts):
-    """Set the cut before all rows."""
+    """Set the cut before all rows.
+
+    rules: None or ``Rules``.
+    side_counts: ``SideCounts``, written.
+    """
     if rules is None:
         return
     side_counts.moved[0] = 0
@@ -134,26 +161,31 @@ def rewind(rules, side_counts):
 
 @kernel
 def legal_at(rules, side_counts, rows, cut):
-    """Return whether rows[:cut] and rows[cut:] of the node, in walking order, are both legal.
+    """Return whether rows[:cut] and rows[cut:] of the node are both legal.
 
     Cuts must ascend from call to call, unless ``rewind`` comes between.
+
+    rules: None or ``Rules``.
+    side_counts: ``SideCounts`` of the node, its cut moved on.
+    rows: int32[m], rows of the node, in walking order.
+    cut: int, rows before the cut.
     """
     if rules is None:
         return True
     for attribute in range(rules.total.size):
-        for at in range(side_counts.moved[0], cut):
-            side_counts.before[attribute, side_counts.position[attribute, rows[at]]] += 1
+        for i in range(side_counts.moved[0], cut):
+            side_counts.before[attribute, side_counts.position[attribute, rows[i]]] += 1
     side_counts.moved[0] = cut
     for attribute in range(rules.total.size):
-        for behind in range(2):
+        for after_cut in range(2):
             content, size = np.empty(side_counts.size[attribute], np.int64), 0
-            for at in range(side_counts.size[attribute]):
-                count = side_counts.before[attribute, at]
-                if behind:
-                    count = side_counts.all[attribute, at] - count
+            for i in range(side_counts.size[attribute]):
+                count = side_counts.before[attribute, i]
+                if after_cut:
+                    count = side_counts.all[attribute, i] - count
                 if count > 0:
                     count = 1 if rules.pairs else count
-                    content[size] = (side_counts.keys[attribute, at] << 32) + count
+                    content[size] = (side_counts.keys[attribute, i] << 32) + count
                     size += 1
             if short_of(rules, attribute, content[:size]) > 0:
                 return False
@@ -206,10 +238,12 @@ class Nodes(NamedTuple):
 
 @kernel
 def routed_leaf(nodes, keys, present, points):
-    """Return int32[n], the number of the leaf of each row.
+    """Return the number of the leaf of each row, int32[n].
 
-    keys: int64[d, n], of the values of each column; present: bool[d, n], not NULL; points:
-    int64[p], the keys of the cut points.
+    nodes: ``Nodes``, the tree.
+    keys: int64[d, n], keys of the values of each column.
+    present: bool[d, n], whether a value is not NULL.
+    points: int64[p], the keys of the cut points.
     """
     leaf = np.empty(keys.shape[1], dtype=np.int32)
     for row in range(leaf.size):
@@ -222,8 +256,8 @@ def routed_leaf(nodes, keys, present, points):
                 passes = keys[column, row] <= points[nodes.first[node]]
             else:
                 passes = False
-                for at in range(nodes.first[node], nodes.last[node]):
-                    passes = passes or keys[column, row] == points[at]
+                for i in range(nodes.first[node], nodes.last[node]):
+                    passes = passes or keys[column, row] == points[i]
             node = nodes.yes[node] if passes else nodes.no[node]
         leaf[row] = nodes.yes[node]
     return leaf

@@ -172,7 +172,7 @@ def dominance(spread: ClassValues) -> tuple[npt.NDArray[np.int64], npt.NDArray[n
     """Return of each class how many values it has, int64[m], and the share of the most frequent one
     in its rows that have a value, float64[m]; 0 for a class of NULLs alone."""
     many = len(spread.starts)
-    class_of, counts = spread.class_of[spread.known], spread.counts[spread.known]
+    class_of, counts = spread.class_of[spread.non_null], spread.counts[spread.non_null]
     values = np.bincount(class_of, minlength=many)
     known_rows = np.bincount(class_of, weights=counts, minlength=many)
     most = np.zeros(many)

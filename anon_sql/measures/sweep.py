@@ -31,7 +31,7 @@ from anon_sql.pipeline.partition import (
     prepare,
     require_strata,
 )
-from anon_sql.pipeline.request import MOST, Request, Source
+from anon_sql.pipeline.request import MAX_K, Request, Source
 from anon_sql.privacy.constraint import Constraint
 from anon_sql.privacy.l_diversity import LDiversity
 
@@ -165,7 +165,7 @@ class SweptTable:
             function=method,
             method=release_methods()[method],
             options=self.request.options.options[method],
-            k=min(k, MOST),
+            k=min(k, MAX_K),
         )
         if level is not None:
             if level > 1:

@@ -1,28 +1,27 @@
 """Anonymize with the least information loss (NCP) that the effort allows; the project's own method.
 
-Rows are suppressed where the others then lose less than the suppressed rows lose. A suppressed row
-loses everything. So it pays to suppress a row that costs its class more: it widens labels of many
-others. In turns, rows that cost more leave classes that stay legal without them, and the rows of
-most cost leave all classes, whereupon the other rows are partitioned anew. The best of all that was
-seen is kept. Source: this project.
-
 The method combines prior work: an order of rows that keeps near ones together and the optimal cut
 of that order (Ghinita et al. 2007), greedy orders (after k-member, Byun et al. 2007, and, for
 columns with hierarchies, top-down splitting, Xu et al. 2006), and simulated annealing (Kirkpatrick
-et al. 1983). Where the release shows means or medians of classes, the loss is the sum of squares in
-them, see ``microaggregation``. Every class has k to 2k - 1 rows. l, t and persons are satisfied by
-a price on what groups fall short of in the cut, and by merging classes and splitting them again
-within buckets of like sensitive values (after Cao et al. 2011, SABRE); then a class may have more
-rows. A large table that then loses much more than its sample is also parted within such buckets,
-and each part made legal by itself. Annealing follows for 'good' too, with a price on what classes
-fall short of, and in a table of at most SMALL rows in any case. No row is suppressed, unless
-``suppression_limit`` allows it and all rows together then lose less (below).
+et al. 1983). If the release shows means or medians of classes, the loss is the sum of squares in
+them, see ``microaggregation``. Every class has k to 2k - 1 rows.
+
+l, t and persons are satisfied by a price on what groups fall short of in the cut, and by merging
+classes and splitting them again within buckets of like sensitive values (after Cao et al. 2011,
+SABRE); then a class may have more rows. A large table that then loses much more than its sample is
+also parted within such buckets, and each part made legal by itself. Annealing follows for 'good'
+too, with a price on what classes fall short of, and in a table of at most SMALL_ROWS rows in any
+case.
+
+No row is suppressed, unless ``suppression_limit`` allows it and all rows together then lose less. A
+suppressed row loses everything, so that it pays to suppress a row that costs its class more: it
+widens labels of many others. In turns, rows that cost more leave classes that stay legal without
+them, and the rows of most cost leave all classes, whereupon the other rows are partitioned anew.
+The best of all partitions is kept.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,16 +34,12 @@ from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal, split_classes
 from anon_sql.methods.method import Call, Partition, method
 from anon_sql.methods.microaggregation import microaggregate, points_of, sum_of_squares
-from anon_sql.methods.ordering import JOB, Order, curve_order, cut_order
+from anon_sql.methods.ordering import JOB_ROWS, Order, curve_order, cut_order
 from anon_sql.methods.searching import better_orders, improve, total_loss, working_time
 from anon_sql.methods.searching_few import improve_few
-from anon_sql.methods.suppressed_rows import costs_of, dearest, fits, loss_of, peel, rows_of_share
-
-TURNS = 4  # partitions that are made besides the first; more gain nothing on Adult
-EQUAL = 1e-6  # losses that differ by less are the same
+from anon_sql.methods.suppressed_rows import TIE_LOSS, rows_of_share, suppress
 
 Classes = npt.NDArray[np.int32]
-Again = Callable[[QuasiTable, Call[Any], Order | None], tuple[Classes, Order]]
 
 
 @dataclass(frozen=True)
@@ -78,106 +73,27 @@ class Anonymize:
     )
 
 
-@dataclass(frozen=True)
-class Suppression:
-    """What was found.
-
-    classes: int32[n], -1 for suppressed. lost, before: the sum of |E| * NCP(E), suppressed rows
-    included, and that of the partition without suppression. costly: rows that cost their class more
-    than they would lose. refused: partitions that lost less, but whose suppressed rows could not
-    be shown or whose other rows not be released.
-    """
-
-    classes: Classes
-    lost: float
-    before: float
-    costly: int
-    refused: int
-
-
-def suppress(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
-    """Return the partition of least loss of which at most ``most`` rows are suppressed.
-
-    again: partitions some rows into legal classes, see ``partitioned``. Rows are chosen with the
-    effort 'good'; 'best' then searches without and with suppressed rows, in half of the time each.
-    """
-    if call.options.effort != "best":
-        return _turns(table, call, most, again)
-    found = _turns(table, _with(call, effort="good"), most, again)
-    kept = found.classes >= 0
-    half = call if kept.all() else _with(call, time_limit=call.options.time_limit / 2)
-    plain, _ = again(table, half, None)
-    before = total_loss(table, plain, call.workers)
-    if kept.all():
-        return replace(found, classes=plain, lost=before, before=before)
-    classes = found.classes.copy()
-    own = replace(half, constraint=call.constraint.only(kept))
-    classes[kept], _ = again(table.only(kept), own, None)
-    lost = loss_of(table, classes, call.workers)
-    better = classes if lost < before else plain
-    return replace(found, classes=better, lost=min(lost, before), before=before)
-
-
-def _with(call: Call[Anonymize], **options: Any) -> Call[Anonymize]:
-    return replace(call, options=replace(call.options, **options))
-
-
-def _turns(table: QuasiTable, call: Call[Anonymize], most: int, again: Again) -> Suppression:
-    """Return the best of some partitions of which more and more rows are suppressed.
-
-    The first finds the order that the others cut, without the rows that they suppress. Ends where
-    a turn gains nothing, or where rows cost less than they would lose.
-    """
-    full_loss, limits = float(table.model.weight.sum()), call.constraint
-    classes, order = again(table, call, None)
-    lost = before = total_loss(table, classes, call.workers)
-    costs = costs_of(table, classes, call.workers)
-    best, refused, costly = classes, 0, int((costs > full_loss).sum())
-    for turn in range(TURNS + 1):
-        peeled = peel(table, classes, call, most, costs)
-        suppresses = bool((peeled < 0).any())
-        found = loss_of(table, peeled, call.workers) if suppresses else before
-        gains = found < lost - EQUAL
-        if gains:
-            fitting = fits(peeled, call)
-            refused += not fitting
-            best, lost = (peeled, found) if fitting else (best, lost)
-        suppressed = int((classes < 0).sum())
-        least = 0 if suppressed else limits.smallest  # fewer are no class
-        quota = min(max(-(-most // TURNS), least), most - suppressed)
-        removed = dearest(costs, full_loss, quota, least) & (classes >= 0)
-        kept = (classes >= 0) & ~removed
-        saved = float(costs[removed].sum()) - full_loss * max(int(removed.sum()), least)
-        if turn == TURNS or (turn and not gains) or saved <= 0:
-            break
-        if not limits.allows(np.flatnonzero(kept)):
-            break
-        own = replace(call, constraint=limits.only(kept))
-        place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
-        classes = np.full(table.rows, -1, np.int32)
-        classes[kept], _ = again(table.only(kept), own, place[order[kept[order]]])
-        costs = costs_of(table, classes, call.workers)
-    return Suppression(best, lost, before, costly, refused)
-
-
-HARD = 1.5  # times the loss of a cut: of legal classes, from which on other cuts are tried
-HOPELESS = 5.0  # the same, from which on only cuts into much larger groups are
-LARGER = 4  # times the least rows: the first of those groups
-PRICED = 0  # rows of a group: stands for the cut into groups of k with a price
-TRIED, STRETCHES = 1 << 17, 16  # rows of a large table that tell which cut is best
-ALIKE = 1.25  # times their loss a row: all rows then lose at most
-PART, PARTS = 1 << 15, 32  # least rows of a part of a large table, and about how many parts
-GROUPS = 2  # times the least rows: groups of a part
-PIECE = 1 << 14  # rows that are ordered by themselves, where a search follows
-SMALL = 800  # most rows of a small table, in which 'good' searches at k alone too
-LOW, HIGH = 3.0, 30.0  # price of shortfalls, before classes merge and once they are legal
-FIRM = 300.0  # the same, of classes that no cut makes legal at little loss
-ROUNDS = 2  # of the search of 'good'
-MOST = (1 << 15, 1 << 8)  # rows of classes that are searched; where values are many, fewer
-PROPOSALS = (6, 32, 1_400_000)  # least and most a row in such a round, and how many it aims at
-WIDE = 2  # times as many at most where classes have more than the least rows
-COMPARED = (1 << 9, 1 << 26)  # rows compared with each there: at least, and with all of them
-FEW = (32, 512)  # least and most a row in a small table, where they are as many as the rows
+HARD_FACTOR = 1.5  # times the loss of a cut: if legal classes lose more, other cuts are tried
+HOPELESS_FACTOR = 5.0  # the same, from which on only cuts into much larger groups are tried
+LARGER_FACTOR = 4  # times the least rows: the first of those groups
+PRICED = 0  # in place of the rows of a group: the cut into groups of k with a price
+SAMPLE_ROWS, SAMPLE_STRETCHES = 1 << 17, 16  # of a large table, on which cuts are compared
+SAMPLE_TOLERANCE = 1.25  # times the sample's loss per row: all rows lose at most
+PART_ROWS, AIMED_PARTS = 1 << 15, 32  # least rows of a part of a large table, number of parts
+PART_GROUP_FACTOR = 2  # times the least rows: groups of a part
+SEARCHED_PIECE_ROWS = 1 << 14  # that are ordered by themselves, if a search follows
+SMALL_ROWS = 800  # of a small table, at most, in which 'good' searches at k alone too
+LOW_PRICE, HIGH_PRICE = 3.0, 30.0  # of shortfalls, before classes merge and once they are legal
+FIRM_PRICE = 300.0  # the same, of classes that no cut makes legal at little loss
+GOOD_ROUNDS = 2  # of the search of 'good'
+COUNTED_CLASS_ROWS = 1 << 15  # of a class that is searched, at most
+SORTED_CLASS_ROWS = 1 << 8  # the same, if sensitive values are many, so that keys are sorted
+ROW_PROPOSALS = (6, 32)  # per row in such a round, least and most
+AIMED_PROPOSALS = 1_400_000  # of all rows in such a round
+WIDE_FACTOR = 2  # times as many at most, if classes have more than the least rows
+MIN_COMPARED_ROWS = 1 << 9  # with each row in such a round
+AIMED_PAIRS = 1 << 26  # of rows that are compared in such a round
+SMALL_ROW_PROPOSALS = (32, 512)  # per row of a small table, least and most; else as many as rows
 
 
 @method(
@@ -194,14 +110,14 @@ FEW = (32, 512)  # least and most a row in a small table, where they are as many
     },
 )
 def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:
-    """Return classes of k to 2k - 1 rows, or larger ones where more than k is required.
+    """Return classes of k to 2k - 1 rows, or larger ones if more than k is required.
 
     'good' cuts the best of a curve and greedy orders, and improves the classes of a small table as
     'best' does all, by simulated annealing. With a suppression_limit stats: most (rows), costly,
     refused, before and lost as in ``Suppression``.
     """
-    most = rows_of_share(call.options.suppression_limit or 0, table.rows)
-    if most == 0:
+    max_suppressed = rows_of_share(call.options.suppression_limit or 0, table.rows)
+    if max_suppressed == 0:
         return Partition(partitioned(table, call)[0])
     if call.one_value:
         raise AnonError(
@@ -210,25 +126,31 @@ def anonymize(table: QuasiTable, call: Call[Anonymize]) -> Partition:
             Argument("suppression_limit", call.options.suppression_limit),
             "leave it out, or show labels",
         )
-    found = suppress(table, call, most, partitioned)
-    stats = {"most": most, "costly": found.costly, "refused": found.refused}
-    return Partition(found.classes, {**stats, "before": found.before, "lost": found.lost})
+    suppression = suppress(table, call, max_suppressed, partitioned)
+    stats = {"most": max_suppressed, "costly": suppression.costly, "refused": suppression.refused}
+    return Partition(
+        suppression.classes, {**stats, "before": suppression.before, "lost": suppression.lost}
+    )
 
 
 def partitioned(
-    table: QuasiTable, call: Call[Anonymize], known: Order | None = None
+    table: QuasiTable, call: Call[Anonymize], given_order: Order | None = None
 ) -> tuple[Classes, Order]:
     """Return legal classes, none suppressed, and the order that was cut.
 
-    known: the order to cut; None to look for one.
+    given_order: the order to cut; None to look for one.
     """
     started = working_time()
     effort, k = call.options.effort, call.constraint.smallest
-    order = curve_order(table, call.workers) if known is None else known
+    order = curve_order(table, call.workers) if given_order is None else given_order
     x = points_of(table, k) if call.one_value else None
     orders = [order]
-    if effort != "fast" and known is None and (x is None or call.constraint.rules is not None):
-        piece = JOB if call.constraint.rules is None else PIECE
+    if (
+        effort != "fast"
+        and given_order is None
+        and (x is None or call.constraint.rules is not None)
+    ):
+        piece = JOB_ROWS if call.constraint.rules is None else SEARCHED_PIECE_ROWS
         orders += better_orders(table, order, k, call.workers, piece)
     if x is not None:
         return of_means(table, x, orders, call, started), order
@@ -239,29 +161,31 @@ def partitioned(
         return search(table, classes, call, started, 1.0) if effort == "best" else classes, best
     if effort == "fast":
         return from_price(table, order, call), order
-    found, best = from_cuts(table, orders, call)
-    starts = [found]
+    legal_cut, best = from_cuts(table, orders, call)
+    starts = [legal_cut]
     if is_small(table, call):
-        few = improve_few(table, cut_into(table, call, best, PRICED), k, call.workers)
-        starts.append(made_legal(table, few, call, order))
+        improved = improve_few(table, cut_into(table, call, best, PRICED), k, call.workers)
+        starts.append(made_legal(table, improved, call, order))
     ends = [
         replace(made_legal(table, polished(table, start, call), call, order), price=start.price)
         for start in starts
     ]
-    found = least([*starts, *ends])
+    legal_cut = of_least_loss([*starts, *ends])
     if effort == "best":
         first = cut_into(table, call, best, PRICED)
-        before = search(table, first, call, started, 0.5, LOW)
-        found = least([found, made_legal(table, before, call, order)])
-        most = widest(found.classes, call)
-        after = search(table, found.classes, call, started, 1.0, found.price, most)
-        found = least([found, made_legal(table, after, call, order)])
-    return found.classes, best
+        searched = search(table, first, call, started, 0.5, LOW_PRICE)
+        legal_cut = of_least_loss([legal_cut, made_legal(table, searched, call, order)])
+        class_rows = widest(legal_cut.classes, call)
+        searched_again = search(
+            table, legal_cut.classes, call, started, 1.0, legal_cut.price, class_rows
+        )
+        legal_cut = of_least_loss([legal_cut, made_legal(table, searched_again, call, order)])
+    return legal_cut.classes, best
 
 
 def is_small(table: QuasiTable, call: Call[Anonymize]) -> bool:
-    """Return whether the whole table has at most SMALL rows, so that a search takes little time."""
-    return (table.rows if call.rows is None else call.rows) <= SMALL
+    """Return whether the whole table has at most SMALL_ROWS rows, so that a search is short."""
+    return (table.rows if call.rows is None else call.rows) <= SMALL_ROWS
 
 
 def of_means(
@@ -278,30 +202,32 @@ def of_means(
     if call.constraint.rules is None:
         return classes
     if call.options.effort == "fast":
-        other = from_price(table, orders[0], call)
+        of_least_ncp = from_price(table, orders[0], call)
     else:
-        other = from_cuts(table, orders, call)[0].classes
-    found = [legal(table, classes, call, orders[0]), other]
-    return min(found, key=lambda classes: sum_of_squares(x, classes))
+        of_least_ncp = from_cuts(table, orders, call)[0].classes
+    candidates = [legal(table, classes, call, orders[0]), of_least_ncp]
+    return min(candidates, key=lambda classes: sum_of_squares(x, classes))
 
 
 def cut(table: QuasiTable, orders: list[Order], k: int, workers: Workers) -> tuple[Classes, Order]:
     """Return the classes of least loss that some orders are cut into, and their order."""
-    found = [(*cut_order(table, each, k, workers), each) for each in orders]
-    classes, _, best = min(found, key=lambda cut: cut[1])
+    cuts = [(*cut_order(table, order, k, workers), order) for order in orders]
+    classes, _, best = min(cuts, key=lambda cut: cut[1])
     return classes, best
 
 
 @dataclass(frozen=True)
-class Found:
-    """Legal classes, int32[n], none suppressed, and the sum of |E| * NCP(E).
+class LegalClasses:
+    """Legal classes, none suppressed, and what they lose.
 
+    classes: int32[n].
+    lost: the sum of |E| * NCP(E).
     price: of shortfalls in the search that follows.
     """
 
     classes: Classes
     lost: float
-    price: float = HIGH
+    price: float = HIGH_PRICE
 
 
 def from_price(table: QuasiTable, order: Order, call: Call[Anonymize]) -> Classes:
@@ -309,86 +235,92 @@ def from_price(table: QuasiTable, order: Order, call: Call[Anonymize]) -> Classe
     return legal(table, cut_into(table, call, order, PRICED), call, order)
 
 
-def from_cuts(table: QuasiTable, orders: list[Order], call: Call[Anonymize]) -> tuple[Found, Order]:
+def from_cuts(
+    table: QuasiTable, orders: list[Order], call: Call[Anonymize]
+) -> tuple[LegalClasses, Order]:
     """Return legal classes from the best cut of the best of some orders, and that order.
 
-    Which cut is best, some rows of a large table tell. Where all rows then lose much more than
-    those, every cut is tried, or where groups much larger than k were best, ``part_by_part``.
+    Some rows of a large table determine which cut is best. If all rows then lose much more than
+    those, every cut is tried, or, if groups much larger than k were best, ``part_by_part``.
     """
     k, curve = call.constraint.smallest, orders[0]
     plain, best = cut(table, orders, k, call.workers)
-    part = stretches(table, call, best, curve) if table.rows > 2 * TRIED else None
-    if part is None:
+    sampled = stretches(table, call, best, curve) if table.rows > 2 * SAMPLE_ROWS else None
+    if sampled is None:
         return best_cut(table, call, plain, best, curve)[0], best
-    few, few_call, few_best, few_curve = part
-    own = cut_into(few, few_call, few_best, k)
-    told, size = best_cut(few, few_call, own, few_best, few_curve)
+    sample, sample_call, sample_best, sample_curve = sampled
+    sample_cut = cut_into(sample, sample_call, sample_best, k)
+    sample_classes, size = best_cut(sample, sample_call, sample_cut, sample_best, sample_curve)
     groups = plain if size == k else cut_into(table, call, best, size)
-    found = made_legal(table, groups, call, curve)
-    if found.lost / table.rows <= ALIKE * told.lost / few.rows:
-        return found, best
-    if size >= LARGER * k:
-        return least([found, part_by_part(table, call, best, curve)]), best
+    whole = made_legal(table, groups, call, curve)
+    if whole.lost / table.rows <= SAMPLE_TOLERANCE * sample_classes.lost / sample.rows:
+        return whole, best
+    if size >= LARGER_FACTOR * k:
+        return of_least_loss([whole, part_by_part(table, call, best, curve)]), best
     return best_cut(table, call, plain, best, curve)[0], best
 
 
-def part_by_part(table: QuasiTable, call: Call[Anonymize], best: Order, curve: Order) -> Found:
+def part_by_part(
+    table: QuasiTable, call: Call[Anonymize], best: Order, curve: Order
+) -> LegalClasses:
     """Return legal classes of a table whose parts, legal ones, are cut and merged by themselves.
 
-    Where rows of rare values need many others, merging takes in half of a large table at last, and
+    If rows of rare values need many others, merging takes in half of a large table at last, and
     uses up what the rules leave free. Cuts within buckets leave it to each part.
     """
-    size, threads = GROUPS * call.constraint.smallest, call.workers
-    whole, rows = np.zeros(table.rows, np.int32), max(PART, table.rows // PARTS)
-    parts = split_classes(table, whole, call.constraint, threads, rows, plain=False)
+    size, workers = PART_GROUP_FACTOR * call.constraint.smallest, call.workers
+    whole, rows = np.zeros(table.rows, np.int32), max(PART_ROWS, table.rows // AIMED_PARTS)
+    parts = split_classes(table, whole, call.constraint, workers, rows, plain=False)
     count = int(parts.max()) + 1
     if count == 1:
         return made_legal(table, cut_into(table, call, best, size), call, curve)
     order, starts = kernels.hashing.group(parts, count)
-    place = np.empty(table.rows, np.int32)  # of each row in its part
-    place[order] = np.arange(table.rows) - np.repeat(starts[:-1], np.diff(starts))
-    own_best, own_curve = (
-        place[each[kernels.hashing.group(parts[each], count)[0]]] for each in (best, curve)
+    position = np.empty(table.rows, np.int32)  # of each row in its part
+    position[order] = np.arange(table.rows) - np.repeat(starts[:-1], np.diff(starts))
+    part_best, part_curve = (
+        position[order_[kernels.hashing.group(parts[order_], count)[0]]] for order_ in (best, curve)
     )
 
     def classes_of(first: int, end: int) -> Classes:
-        own = table.only(order[first:end])
+        part = table.only(order[first:end])
         limits = call.constraint.only(order[first:end])
-        own_call = replace(call, constraint=limits, workers=Workers(call.function, 1))
+        part_call = replace(call, constraint=limits, workers=Workers(call.function, 1))
         with silent():
-            groups = cut_into(own, own_call, own_best[first:end], size)
-            return legal(own, groups, own_call, own_curve[first:end])
+            groups = cut_into(part, part_call, part_best[first:end], size)
+            return legal(part, groups, part_call, part_curve[first:end])
 
     classes, used, jobs = np.empty(table.rows, np.int32), 0, list(pairwise(starts.tolist()))
-    made = threads.map(classes_of, jobs, np.diff(starts).tolist())
-    for (first, end), found in zip(jobs, made, strict=True):
-        classes[order[first:end]] = found + np.int32(used)
-        used += int(found.max()) + 1
-    return Found(classes, total_loss(table, classes, threads), FIRM)
+    part_classes = workers.map(classes_of, jobs, np.diff(starts).tolist())
+    for (first, end), local_classes in zip(jobs, part_classes, strict=True):
+        classes[order[first:end]] = local_classes + np.int32(used)
+        used += int(local_classes.max()) + 1
+    return LegalClasses(classes, total_loss(table, classes, workers), FIRM_PRICE)
 
 
 def best_cut(
     table: QuasiTable, call: Call[Anonymize], plain: Classes, best: Order, curve: Order
-) -> tuple[Found, int]:
+) -> tuple[LegalClasses, int]:
     """Return the legal classes of least loss, and the least rows of the groups they come from.
 
-    plain: the cut into groups of k. Where merging adds much to the loss of the cut with a price,
-    plain cuts are tried, into groups of k, 2k and more, and where it multiplies the loss from 4k
-    on: larger groups need less merging, and a price tells little where no group can be legal.
+    If merging adds much to the loss of the cut with a price, plain cuts are tried, into groups of
+    k, 2k and more, and if it multiplies the loss, from 4k on: larger groups need less merging, and
+    a price has little effect if no group can be legal.
+
+    plain: the cut into groups of k.
     """
     k, size = call.constraint.smallest, PRICED
-    found = made_legal(table, cut_into(table, call, best, PRICED), call, curve)
-    least = total_loss(table, plain, call.workers)
-    more = k if found.lost < HOPELESS * least else LARGER * k
-    while found.lost > HARD * least and more <= table.rows:
-        groups = plain if more == k else cut_into(table, call, best, more)
-        other = made_legal(table, groups, call, curve)
-        if other.lost < found.lost - EQUAL:
-            found, size = other, more
-        elif more > k:
+    cheapest = made_legal(table, cut_into(table, call, best, PRICED), call, curve)
+    cut_loss = total_loss(table, plain, call.workers)
+    size_tried = k if cheapest.lost < HOPELESS_FACTOR * cut_loss else LARGER_FACTOR * k
+    while cheapest.lost > HARD_FACTOR * cut_loss and size_tried <= table.rows:
+        groups = plain if size_tried == k else cut_into(table, call, best, size_tried)
+        candidate = made_legal(table, groups, call, curve)
+        if candidate.lost < cheapest.lost - TIE_LOSS:
+            cheapest, size = candidate, size_tried
+        elif size_tried > k:
             break
-        more *= 2
-    return found, size
+        size_tried *= 2
+    return cheapest, size
 
 
 def cut_into(table: QuasiTable, call: Call[Anonymize], order: Order, size: int) -> Classes:
@@ -402,19 +334,19 @@ def cut_into(table: QuasiTable, call: Call[Anonymize], order: Order, size: int) 
 def stretches(
     table: QuasiTable, call: Call[Anonymize], best: Order, curve: Order
 ) -> tuple[QuasiTable, Call[Anonymize], Order, Order] | None:
-    """Return TRIED rows of a table, in STRETCHES of its best order, their call and their orders.
+    """Return SAMPLE_ROWS rows, in SAMPLE_STRETCHES of the best order, their call and orders.
 
     None if they cannot be legal.
     """
-    starts = np.arange(STRETCHES)[:, None] * (table.rows // STRETCHES)
+    starts = np.arange(SAMPLE_STRETCHES)[:, None] * (table.rows // SAMPLE_STRETCHES)
     kept = np.zeros(table.rows, np.bool_)
-    kept[best[starts + np.arange(TRIED // STRETCHES)]] = True
+    kept[best[starts + np.arange(SAMPLE_ROWS // SAMPLE_STRETCHES)]] = True
     if not call.constraint.allows(np.flatnonzero(kept)):
         return None
-    place = np.cumsum(kept, dtype=np.int32) - np.int32(1)
-    few_best, few_curve = (place[order[kept[order]]] for order in (best, curve))
-    own = replace(call, constraint=call.constraint.only(kept))
-    return table.only(kept), own, few_best, few_curve
+    position = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    sample_best, sample_curve = (position[order[kept[order]]] for order in (best, curve))
+    sample_call = replace(call, constraint=call.constraint.only(kept))
+    return table.only(kept), sample_call, sample_best, sample_curve
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:
@@ -423,50 +355,58 @@ def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Ord
     return split_classes(table, merged, call.constraint, call.workers)
 
 
-def made_legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Found:
-    """Return the same and what they lose."""
-    found = legal(table, classes, call, order)
-    return Found(found, total_loss(table, found, call.workers))
+def made_legal(
+    table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order
+) -> LegalClasses:
+    """Return classes merged until legal and split again, and what they lose."""
+    legal_ids = legal(table, classes, call, order)
+    return LegalClasses(legal_ids, total_loss(table, legal_ids, call.workers))
 
 
-def least(found: list[Found]) -> Found:
+def of_least_loss(candidates: list[LegalClasses]) -> LegalClasses:
     """Return the classes of least loss, the first of equals."""
-    return min(found, key=lambda each: round(each.lost, 9))
+    return min(candidates, key=lambda candidate: round(candidate.lost, 9))
 
 
 def widest(classes: Classes, call: Call[Anonymize]) -> int:
     """Return the rows of the largest class whose rows are exchanged once classes are legal."""
     rules = call.constraint.rules
     assert rules is not None
-    limit = MOST[0] if kernels.guard.few_values(rules) and not rules.pairs else MOST[1]
+    limit = (
+        COUNTED_CLASS_ROWS
+        if kernels.guard.few_values(rules) and not rules.pairs
+        else SORTED_CLASS_ROWS
+    )
     return max(2 * call.constraint.smallest - 1, min(int(np.bincount(classes).max()), limit))
 
 
-def polished(table: QuasiTable, start: Found, call: Call[Anonymize]) -> Classes:
+def polished(table: QuasiTable, start: LegalClasses, call: Call[Anonymize]) -> Classes:
     """Return the classes after a short search, which depends on no seed and no clock."""
-    few, many, aim = PROPOSALS
-    least = call.constraint.smallest * (int(start.classes.max()) + 1)
-    aim = round(aim * min(table.rows / least, WIDE))  # wide classes have more to gain
-    row = (
-        np.clip(table.rows, *FEW)
+    aimed = AIMED_PROPOSALS
+    fewest_rows = call.constraint.smallest * (int(start.classes.max()) + 1)
+    aimed = round(
+        aimed * min(table.rows / fewest_rows, WIDE_FACTOR)
+    )  # wide classes have more to gain
+    row_proposals = (
+        np.clip(table.rows, *SMALL_ROW_PROPOSALS)
         if is_small(table, call)
-        else np.clip(aim // table.rows, few, many)
+        else np.clip(aimed // table.rows, *ROW_PROPOSALS)
     )
-    found = improve(
+    improved = improve(
         table,
         start.classes,
         call.constraint.smallest,
         seed=0,
         workers=call.workers,
-        rounds=ROUNDS,
+        rounds=GOOD_ROUNDS,
         rules=call.constraint.rules,
         price=start.price,
-        most=widest(start.classes, call),
-        lost=start.lost,
-        effort=(int(row),),
-        compared=max(COMPARED[0], COMPARED[1] // max(table.rows, 1)),
+        max_rows=widest(start.classes, call),
+        initial_loss=start.lost,
+        effort=(int(row_proposals),),
+        compared=max(MIN_COMPARED_ROWS, AIMED_PAIRS // max(table.rows, 1)),
     )
-    return found.classes
+    return improved.classes
 
 
 def search(
@@ -476,15 +416,18 @@ def search(
     started: float,
     share: float,
     price: float = 0.0,
-    most: int | None = None,
+    class_rows: int | None = None,
 ) -> Classes:
     """Return the classes after simulated annealing.
 
-    share: the part of the time limit, counted from ``started``, at which the search ends. Where
-    rounds are given, no clock decides the result.
+    If the option ``rounds`` is set, no clock decides the result.
+
+    share: the part of the time limit, counted from ``started``, at which the search ends.
+    price: of a shortfall; 0.0 without rules.
+    class_rows: rows of the largest class that is changed; None for 2k - 1.
     """
     rounds, limit = call.options.rounds, call.options.time_limit
-    found = improve(
+    improved = improve(
         table,
         classes,
         call.constraint.smallest,
@@ -494,6 +437,6 @@ def search(
         seconds=max(limit * share - (working_time() - started), 0.0) if rounds is None else None,
         rules=call.constraint.rules,
         price=price,
-        most=most,
+        max_rows=class_rows,
     )
-    return found.classes
+    return improved.classes

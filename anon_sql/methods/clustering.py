@@ -1,17 +1,16 @@
 """Cluster rows of a table: k-member and OKA.
 
-k-member clustering: classes of k rows, each grown by the row of least increase of loss. Source:
-Byun et al. 2007, "Efficient k-anonymization using clustering techniques". Departures: the loss is
-NCP, where the paper counts a category without a hierarchy as all or nothing, and so is the distance
-to the row with which a class begins. The rows left at the end compare the classes as they were
-before any of them joined, so that the result does not depend on their order.
-
-OKA: one pass of k-means over sorted rows, then classes above k give rows to those below. Source:
-Lin and Wei 2008, "An efficient clustering method for k-anonymization". Departures: the centre of a
-text column is a running majority vote (``kernels.oka``); centres are fixed while rows are given
-away; rows left when no class is below k go to the nearest class, as in the paper. The authors'
-description can leave a class below k where these rows run out; with n // k classes this cannot
-happen.
+- k-member clustering: classes of k rows, each grown by the row of least increase of loss. Source:
+  Byun et al. 2007, "Efficient k-anonymization using clustering techniques". Departures: the loss is
+  NCP, where the paper counts a category without a hierarchy as all or nothing, and so is the
+  distance to the row with which a class begins. The rows left at the end compare the classes as
+  they were before any of them joined, so that the result does not depend on their order.
+- OKA: one pass of k-means over sorted rows, then classes above k give rows to those below. Source:
+  Lin and Wei 2008, "An efficient clustering method for k-anonymization". Departures: the centre of
+  a text column is a running majority vote (``kernels.oka``); centres are fixed while rows are given
+  away; rows left when no class is below k go to the nearest class, as in the paper. The authors'
+  description can leave a class below k if these rows run out; with n // k classes this cannot
+  happen.
 """
 
 from anon_sql import kernels

@@ -1,18 +1,17 @@
 """Cluster rows by density, and turn clusters into legal ones: the first phase of DOP.
 
-Cluster rows by density (DBSCAN): the first phase of DOP. Source: Sharma, Kumar and Reddy, "A
-Density-Driven Anonymization Framework", section IV-A. The paper gives neither the scaling of
-columns nor eps and min_samples. Chosen here:
+Source: Sharma, Kumar and Reddy, "A Density-Driven Anonymization Framework", section IV-A. The
+clusters are those of DBSCAN. The paper gives neither the scaling of columns nor eps and
+min_samples. Chosen here:
 
 - Each column is scaled to [0, 1], text by its code, a hierarchy's leaf by its number; NULL is at 2.
 - A column's squared difference is weighted by its share of the distinct values (equation 1).
 - min_samples is k. eps is the 0.99 quantile of the distance to the k-th other row, so that noise is
-  at most 1 %; where that is 0, the least distance between distinct rows.
+  at most 1 %; if that is 0, the least distance between distinct rows.
 
-Turn dense clusters into legal ones, and place noise: DOP, section IV-A. The paper attaches clusters
-below k rows to their nearest valid neighbour, keeps noise as a class where it is legal and
-suppresses it otherwise. Departure: illegal noise joins its nearest clusters unless ``noise`` is
-'suppress', since suppressed rows may be shown only where they are legal.
+The paper attaches clusters below k rows to their nearest valid neighbour, keeps noise as a class if
+it is legal and suppresses it otherwise. Departure: illegal noise joins its nearest clusters unless
+``noise`` is 'suppress', since suppressed rows may be shown only if they are legal.
 """
 
 import heapq
@@ -30,7 +29,7 @@ from anon_sql.errors import not_installed
 from anon_sql.methods.microaggregation import Standardized
 from anon_sql.privacy.constraint import Constraint
 
-STEPS = 50  # joins between two tests for Ctrl-C
+CHECK_JOINS = 50  # between two tests for Ctrl-C
 ClusterOf = npt.NDArray[np.int32]
 
 
@@ -43,9 +42,14 @@ def join_clusters(
 ) -> tuple[ClusterOf, int]:
     """Return clusters int32[n] of at least k real rows, and how many were joined to another.
 
-    Where l > 1, a cluster also needs two sensitive values of real rows. The distance is that of the
-    centres and is computed anew after each join. real: bool[n]; constraint: of the real rows. A
-    single cluster may be left that is still short.
+    If l > 1, a cluster also needs two sensitive values of real rows. The distance is that of the
+    centres and is computed anew after each join. A single cluster may remain that is still short.
+
+    function: name of the function, for errors.
+    features: float64[n, f], from ``standardized``.
+    clusters: int32[n], cluster of each row.
+    real: bool[n], the real rows.
+    constraint: of the real rows.
     """
     count = int(clusters.max()) + 1
     size = np.bincount(clusters, minlength=count).astype(np.float64)
@@ -55,35 +59,38 @@ def join_clusters(
     rows = np.bincount(clusters[real], minlength=count)
     cluster_values = _values(clusters[real], count, constraint)
 
-    def short(at: int) -> bool:
+    def short(cluster: int) -> bool:
         return bool(
-            rows[at] < constraint.k or any(len(values[at]) < 2 for values in cluster_values)
+            rows[cluster] < constraint.k
+            or any(len(values[cluster]) < 2 for values in cluster_values)
         )
 
-    waiting = [(int(rows[at]), at) for at in range(count) if short(at)]
+    waiting = [(int(rows[cluster]), cluster) for cluster in range(count) if short(cluster)]
     heapq.heapify(waiting)
-    becomes, joined, alive = np.arange(count), 0, np.ones(count, dtype=np.bool_)
+    becomes, joined, remains = np.arange(count), 0, np.ones(count, dtype=np.bool_)
     with Progress(function, len(waiting)) as progress:
         progress.note = "joins clusters"
         while waiting and joined < count - 1:
-            known, at = heapq.heappop(waiting)
+            recorded_rows, cluster = heapq.heappop(waiting)
             progress.advance(1)
-            if not alive[at] or known != rows[at] or not short(at):
+            if not remains[cluster] or recorded_rows != rows[cluster] or not short(cluster):
                 continue
-            if joined % STEPS == 0:
+            if joined % CHECK_JOINS == 0:
                 check(function)
-            away = ((centre - centre[at]) ** 2).sum(axis=1)
-            away[~alive] = np.inf
-            away[at] = np.inf
-            other = int(away.argmin())
-            total = size[at] + size[other]
-            centre[other] = (size[at] * centre[at] + size[other] * centre[other]) / total
-            size[other], rows[other] = total, rows[other] + rows[at]
+            distance = ((centre - centre[cluster]) ** 2).sum(axis=1)
+            distance[~remains] = np.inf
+            distance[cluster] = np.inf
+            nearest = int(distance.argmin())
+            total = size[cluster] + size[nearest]
+            centre[nearest] = (
+                size[cluster] * centre[cluster] + size[nearest] * centre[nearest]
+            ) / total
+            size[nearest], rows[nearest] = total, rows[nearest] + rows[cluster]
             for values in cluster_values:
-                values[other] |= values[at]
-            alive[at], becomes[at], joined = False, other, joined + 1
-            if short(other):
-                heapq.heappush(waiting, (int(rows[other]), other))
+                values[nearest] |= values[cluster]
+            remains[cluster], becomes[cluster], joined = False, nearest, joined + 1
+            if short(nearest):
+                heapq.heappush(waiting, (int(rows[nearest]), nearest))
     while (becomes[becomes] != becomes).any():
         becomes = becomes[becomes]
     _, dense = np.unique(becomes[clusters], return_inverse=True)
@@ -95,20 +102,20 @@ def _values(clusters: ClusterOf, count: int, constraint: Constraint) -> list[lis
     rules = constraint.rules
     if rules is None or rules.l <= 1:
         return []
-    found = []
+    by_attribute = []
     for attribute in range(len(constraint.names)):
         value = rules.value[attribute][rules.keys[attribute]]
         values: list[set[int]] = [set() for _ in range(count)]
-        for at, one in set(zip(clusters.tolist(), value.tolist(), strict=True)):
-            if one < rules.known[attribute]:
-                values[at].add(one)
-        found.append(values)
-    return found
+        for cluster, code in set(zip(clusters.tolist(), value.tolist(), strict=True)):
+            if code < rules.non_null[attribute]:
+                values[cluster].add(code)
+        by_attribute.append(values)
+    return by_attribute
 
 
-NEAR = 0.99  # of the rows have enough neighbours within eps
-EXACT = 1e-9  # distances that differ by less are equal
-NULL_PLACE = 2.0
+EPS_QUANTILE = 0.99  # of the rows have enough neighbours within eps
+DISTANCE_TOLERANCE = 1e-9  # distances that differ by less are equal
+NULL_POSITION = 2.0
 
 Points = npt.NDArray[np.float64]
 
@@ -140,9 +147,11 @@ def density(
     points, counts = scaled[first], np.bincount(place)
     if eps is None:
         eps = aside(function, lambda: chosen_eps(points, counts, min_samples, threads))
-    scan = DBSCAN(eps=eps + EXACT, min_samples=min_samples, algorithm="kd_tree", n_jobs=threads)
-    found = aside(function, lambda: scan.fit(points, sample_weight=counts))
-    return Density(points, place, found.labels_.astype(np.int32), eps)
+    scan = DBSCAN(
+        eps=eps + DISTANCE_TOLERANCE, min_samples=min_samples, algorithm="kd_tree", n_jobs=threads
+    )
+    fitted = aside(function, lambda: scan.fit(points, sample_weight=counts))
+    return Density(points, place, fitted.labels_.astype(np.int32), eps)
 
 
 def weighted(table: QuasiTable) -> Points:
@@ -152,12 +161,12 @@ def weighted(table: QuasiTable) -> Points:
     for column in range(points.shape[1]):
         null = points[:, column] == table.model.null[column]
         distinct[column] = len(np.unique(points[:, column]))
-        least, most = (
+        lowest, highest = (
             points[~null, column].min(initial=np.inf),
             points[~null, column].max(initial=0),
         )
-        width = most - least if most > least else 1.0
-        points[:, column] = np.where(null, NULL_PLACE, (points[:, column] - least) / width)
+        width = highest - lowest if highest > lowest else 1.0
+        points[:, column] = np.where(null, NULL_POSITION, (points[:, column] - lowest) / width)
     return np.asarray(points * np.sqrt(distinct / distinct.sum()))
 
 
@@ -166,18 +175,21 @@ def chosen_eps(
 ) -> float:
     """Return the distance within which most rows have ``min_samples`` others.
 
-    points: float64[u, d], distinct; counts: int64[u], rows of each.
+    points: float64[u, d], distinct rows.
+    counts: int64[u], rows of each.
+    min_samples: as of DBSCAN.
+    threads: for the search of neighbours.
     """
     from sklearn.neighbors import NearestNeighbors
 
     if len(points) == 1:
         return 1.0
-    wanted = min(min_samples, int(counts.sum()) - 1)
+    neighbours = min(min_samples, int(counts.sum()) - 1)
     tree = NearestNeighbors(algorithm="kd_tree", n_jobs=threads).fit(points)
-    distances, rows = tree.kneighbors(points, min(wanted + 1, len(points)))
-    others = np.cumsum(counts[rows], axis=1) - 1
-    enough = distances[np.arange(len(points)), np.argmax(others >= wanted, axis=1)]
-    eps = float(np.quantile(np.repeat(enough, counts), NEAR, method="higher"))
+    distances, rows = tree.kneighbors(points, min(neighbours + 1, len(points)))
+    others_within = np.cumsum(counts[rows], axis=1) - 1
+    needed = distances[np.arange(len(points)), np.argmax(others_within >= neighbours, axis=1)]
+    eps = float(np.quantile(np.repeat(needed, counts), EPS_QUANTILE, method="higher"))
     return eps if eps > 0 else float(distances[:, 1].min())
 
 
@@ -201,25 +213,27 @@ class Clusters:
 def legal_clusters(function: str, density: Density, constraint: Constraint, noise: str) -> Clusters:
     """Return legal clusters of a table's rows.
 
-    Noise is a cluster where it is legal and leaves enough rows, and joins others where it is not.
-    Where all rows are noise, they are one cluster.
+    Noise is a cluster if it is legal and leaves enough rows; else it joins other clusters. If all
+    rows are noise, they are one cluster.
     """
     of_point = density.clusters.copy()
     if (of_point < 0).all():
         of_point[:] = 0
     noisy_points = of_point < 0
     noisy_rows = noisy_points[density.place]
-    rest = constraint.allows(np.flatnonzero(~noisy_rows))
-    legal = constraint.allows(np.flatnonzero(noisy_rows))
-    legal &= rest or constraint.rules is not None  # with rules, ``protect`` merges noise and rest
-    if not legal and not (noise == NOISE[2] and rest):
+    others_legal = constraint.allows(np.flatnonzero(~noisy_rows))
+    noise_legal = constraint.allows(np.flatnonzero(noisy_rows))
+    noise_legal &= (
+        others_legal or constraint.rules is not None
+    )  # with rules, ``protect`` merges noise and others
+    if not noise_legal and not (noise == NOISE[2] and others_legal):
         of_point[noisy_points] = kernels.distance.nearest_cluster(
             density.points, of_point, np.flatnonzero(noisy_points)
         )
     joined = join_illegal(function, density, of_point, constraint)
-    if legal:
+    if noise_legal:
         of_point[noisy_points] = of_point.max() + 1
-    uncut = noisy_rows & legal & (noise != NOISE[1])
+    uncut = noisy_rows & noise_legal & (noise != NOISE[1])
     return Clusters(of_point[density.place], uncut, joined)
 
 
@@ -231,22 +245,22 @@ def join_illegal(function: str, density: Density, of_point: Ids, constraint: Con
     """
     ids = of_point[density.place]
     count = int(ids.max()) + 1
-    rows = [np.flatnonzero(ids == own) for own in range(count)]
+    rows = [np.flatnonzero(ids == cluster) for cluster in range(count)]
     illegal = ~constraint.legal(ids, count)
     nearest, joined = np.empty(count), 0
-    for own in sorted(np.flatnonzero(illegal), key=lambda own: len(rows[own])):
+    for cluster in sorted(np.flatnonzero(illegal), key=lambda cluster: len(rows[cluster])):
         check(function)
-        if not illegal[own]:
+        if not illegal[cluster]:
             continue  # another has joined it
         kernels.distance.single_linkage(
-            density.points, of_point, np.flatnonzero(of_point == own), nearest
+            density.points, of_point, np.flatnonzero(of_point == cluster), nearest
         )
-        order = np.argsort(np.rint(np.sqrt(nearest) / EXACT), kind="stable")
-        for other in order[np.isfinite(nearest[order]) & (order != own)]:
-            both = np.append(rows[other], rows[own])
-            if constraint.allows(both):
-                rows[other], illegal[other] = both, False
-                of_point[of_point == own] = other
+        order = np.argsort(np.rint(np.sqrt(nearest) / DISTANCE_TOLERANCE), kind="stable")
+        for neighbour in order[np.isfinite(nearest[order]) & (order != cluster)]:
+            union = np.append(rows[neighbour], rows[cluster])
+            if constraint.allows(union):
+                rows[neighbour], illegal[neighbour] = union, False
+                of_point[of_point == cluster] = neighbour
                 joined += 1
                 break
         else:

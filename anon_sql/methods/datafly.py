@@ -64,16 +64,16 @@ def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:
     """
     columns = [column for column in table.columns if isinstance(column, Hierarchical)]
     if len(columns) < len(table.columns):
-        without = [c.name for c in table.columns if not isinstance(c, Hierarchical)]
+        no_hierarchy = [c.name for c in table.columns if not isinstance(c, Hierarchical)]
         raise AnonError(
             call.function,
             "every quasi-identifier needs a hierarchy",
-            f"no hierarchy for {', '.join(without)}",
+            f"no hierarchy for {', '.join(no_hierarchy)}",
             "add one, or use basic_mondrian, which takes columns without",
         )
     share, k = call.options.suppression_limit, call.constraint.k
-    part = 1.0 if call.rows is None else table.rows / call.rows  # that a stratum has
-    limit = rows_of_share(part, k) if share is None else rows_of_share(share, table.rows)
+    share_of_rows = 1.0 if call.rows is None else table.rows / call.rows  # of a stratum
+    limit = rows_of_share(share_of_rows, k) if share is None else rows_of_share(share, table.rows)
     if call.options.like is not None:
         return recoded_as_earlier(table, call, limit)
     codes = np.column_stack([column.codes[table.order] for column in columns])
@@ -86,14 +86,14 @@ def datafly(table: QuasiTable, call: Call[Datafly]) -> Partition:
         nodes = np.column_stack([levels[c][level[c]][records[:, c]] for c in range(len(columns))])
         _, group_of = distinct_rows(call.function, nodes)
         rare = ~call.constraint.legal(group_of[record_of].astype(np.int32), int(group_of.max()) + 1)
-        left = int(rows[rare[group_of]].sum())
+        rare_rows = int(rows[rare[group_of]].sum())
         distinct = [
             len(np.unique(nodes[:, c])) if level[c] < len(levels[c]) - 1 else 0
             for c in range(len(columns))
         ]
-        if left <= limit or not any(distinct):
+        if rare_rows <= limit or not any(distinct):
             break
         level[int(np.argmax(distinct))] += 1
     classes = np.where(rare[group_of], -1, group_of)[record_of].astype(np.int32)
-    stats = {"generalizations": sum(level), "suppressed": left}
+    stats = {"generalizations": sum(level), "suppressed": rare_rows}
     return Partition(classes, stats, nodes[record_of])

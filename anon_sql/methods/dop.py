@@ -81,21 +81,24 @@ class Dop:
     },
 )
 def dop(table: QuasiTable, call: Call[Dop]) -> Partition:
-    """Return legal classes; stats: eps, min_samples, clusters, noise, joined, splits."""
-    chosen, constraint, workers = call.options, call.constraint, call.workers
-    min_samples = chosen.min_samples or constraint.k
-    dense = density(call.function, table, chosen.eps, min_samples, workers.threads)
-    noise = "split" if chosen.loss == "ncp" and chosen.noise == "class" else chosen.noise
+    """Return legal classes; stats: eps, min_samples, clusters, noise, joined, splits.
+
+    Phase 1 (section IV-A) is ``density`` and ``legal_clusters``, phase 2 (section IV-B) is ``cut``.
+    """
+    options, constraint, workers = call.options, call.constraint, call.workers
+    min_samples = options.min_samples or constraint.k
+    dense = density(call.function, table, options.eps, min_samples, workers.threads)
+    noise = "split" if options.loss == "ncp" and options.noise == "class" else options.noise
     clusters = legal_clusters(call.function, dense, constraint, noise)
-    tries = [cut(table, call, clusters.ids, clusters.uncut, all_rules=True)]
+    attempts = [cut(table, call, clusters.ids, clusters.uncut, all_rules=True)]
     if constraint.rules is not None:
-        loose, splits = cut(table, call, clusters.ids, clusters.uncut, all_rules=False)
-        merged = protect(table, loose, constraint, workers)
+        cut_for_k, splits = cut(table, call, clusters.ids, clusters.uncut, all_rules=False)
+        merged = protect(table, cut_for_k, constraint, workers)
         uncut = np.isin(merged, merged[clusters.uncut])
-        again, more = cut(table, call, merged, uncut, all_rules=True)
-        tries.append((again, splits + more))
-    best = cheapest(table, [classes for classes, _ in tries], workers)
-    classes, splits = tries[best]
+        cut_again, more_splits = cut(table, call, merged, uncut, all_rules=True)
+        attempts.append((cut_again, splits + more_splits))
+    best = cheapest(table, [classes for classes, _ in attempts], workers)
+    classes, splits = attempts[best]
     stats = {
         "eps": dense.eps,
         "min_samples": min_samples,
@@ -117,22 +120,23 @@ def cut(
 ) -> tuple[Classes, int]:
     """Return the classes int32[n], cut as finely as allowed, and the number of cuts.
 
-    -1 stays, and so do the rows marked in ``uncut``, bool[n], as one class. all_rules: whether the
-    sides of a cut must satisfy the whole constraint, else k alone.
+    classes: int32[n], the clusters; -1 stays.
+    uncut: bool[n], rows that stay one class.
+    all_rules: whether the sides of a cut must satisfy the whole constraint, else k alone.
     """
     inside = (classes >= 0) & ~uncut
     part = table.only(inside)
-    before = dense_ids(classes[inside])
+    cluster_ids = dense_ids(classes[inside])
     leaves = kernels.optimal_mondrian.optimal_mondrian(
         part.points,
         part.model,
-        kernels.sides.Leaves.of(before),
+        kernels.sides.Leaves.of(cluster_ids),
         call.constraint.smallest,
         call.constraint.only(inside).rules if all_rules else None,
         loss=call.options.loss,
         workers=call.workers,
     )
     count = len(leaves.starts) - 1
-    found = np.where(uncut, np.int32(count), np.int32(-1))
-    found[inside] = leaves.classes()
-    return found, count - (int(before.max(initial=-1)) + 1)
+    cut_classes = np.where(uncut, np.int32(count), np.int32(-1))
+    cut_classes[inside] = leaves.classes()
+    return cut_classes, count - (int(cluster_ids.max(initial=-1)) + 1)

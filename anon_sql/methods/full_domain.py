@@ -1,29 +1,21 @@
 """Full-domain generalization: one level per column for all rows, the best of all combinations.
 
-Recode a table by the bins of an earlier release, so that both can be laid side by side. In the
-earlier release every value of a column has one label. A row with a value that lies in no label of
-its column is suppressed, also where the labels are values; so is NULL where the earlier release
-shows none, but below ``*``. What is then not legal is suppressed.
+A combination is a node of a lattice. Sources: Samarati 2001, "Protecting respondents' identities in
+microdata release" (the lattice of levels, least height with suppression up to a limit); El Emam et
+al. 2009, "A globally optimal k-anonymity method for the de-identification of health data" (OLA,
+least loss, predictive tagging); Kohlmayer et al. 2012, "Flash: efficient, stable and optimal
+k-anonymity" (binary search along greedy paths from specific to general nodes). Not every node is
+judged. Departures:
 
-Find the best legal node of a generalization lattice, without judging every node. A node is a level
-of each column. Source: the lattice is that of Samarati 2001; pruning by predictive tagging is that
-of OLA (El Emam et al. 2009) and Flash (Kohlmayer et al. 2012), whose binary search along greedy
-paths from specific to general nodes is used here. Departures:
-
-- The order of the paths is that of a lower bound of what is minimized, and a node is pruned where
-  its bound is not below the best value found. The bound of GCP is exact without suppression: the
-  loss of a node is then a sum over columns. Suppression only adds to it, and by no less in every
-  more specific node, as there the same rows and more are in groups that are too small.
+- The order of the paths is that of a lower bound of what is minimized, and a node is pruned if its
+  bound is not below the best value so far. The bound of GCP is exact without suppression: the loss
+  of a node is then a sum over columns. Suppression only adds to it, and by no less in every more
+  specific node, as there the same rows and more are in groups that are too small.
 - Each column is searched alone first, with all others at their highest level; levels of a column
   that suppress too many rows there are illegal everywhere (as in Incognito, LeFevre et al. 2005).
 
-Both prune only what cannot be better, so that the node found is the best of all legal ones.
-
-Source: Samarati 2001, "Protecting respondents' identities in microdata release" (the lattice of
-levels, least height with suppression up to a limit); El Emam et al. 2009, "A globally optimal
-k-anonymity method for the de-identification of health data" (OLA, least loss); Kohlmayer et al.
-2012, "Flash: efficient, stable and optimal k-anonymity". ``Search`` says how nodes are searched,
-and where that departs. Where the sources are silent:
+Both prune only what cannot be better, so that the chosen node is the best of all legal ones. Where
+the sources are silent:
 
 - NULL is a value of its own below the last level. Columns without a hierarchy have the levels of
   ``global_recoding``.
@@ -33,9 +25,14 @@ and where that departs. Where the sources are silent:
 - The loss of a range of numbers without a hierarchy is that of all values of the table in it. Its
   label is the range of the released ones, which loses no more.
 - A column in ``strata`` stays at its lowest level.
+
+With ``like``, a table is recoded by the bins of an earlier release, so that both can be laid side
+by side. In the earlier release every value of a column has one label. A row is suppressed if its
+value lies in no label of its column, even if the labels are values. A NULL is suppressed if the
+earlier release shows none, except below ``*``. Rows that are then not legal are suppressed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, prod
 from typing import Any
@@ -52,14 +49,13 @@ from anon_sql.core.hierarchy.generated import not_global
 from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
 from anon_sql.core.labels.reading import read_sets
 from anon_sql.core.parameters import Choice, Number, param
+from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.methods.global_recoding import (
+    LEVEL_GCP,
     MINIMIZE,
-    TIE,
-    EarlierLabels,
-    EarlierRelease,
     Judge,
     Level,
     Levels,
@@ -68,7 +64,6 @@ from anon_sql.methods.global_recoding import (
     Verdict,
     level_of_nodes,
     levels_of,
-    required,
 )
 from anon_sql.methods.method import NO_CHOICE, NO_COHORTS, Call, Partition, method
 from anon_sql.methods.suppressed_rows import rows_of_share
@@ -77,6 +72,68 @@ Bools = npt.NDArray[np.bool_]
 
 
 RECODES_GLOBALLY = "generalizes a column alike in all rows"
+
+
+@dataclass(frozen=True)
+class EarlierLabels:
+    """What a column of an earlier release shows: distinct labels in the order of their bytes.
+
+    null: whether NULL is among them.
+    """
+
+    labels: tuple[str, ...]
+    null: bool
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What an earlier release shows by folded name of the column, but in its suppressed rows."""
+
+    labels: Mapping[str, EarlierLabels]
+
+    def of(self, function: str, names: Sequence[str]) -> dict[str, EarlierLabels]:
+        """Return the labels by column. Raises AnonError if the release lacks a column."""
+        missing = [name for name in names if fold(name) not in self.labels]
+        if missing:
+            raise AnonError(
+                function,
+                Parameter("like") + " must be a release with the same quasi-identifiers",
+                f"one without {listed(missing)}",
+            )
+        return {name: self.labels[fold(name)] for name in names}
+
+
+@dataclass(frozen=True)
+class EarlierRelease:
+    """NULL, or the rows of an earlier release; its name where no SQL function has read them."""
+
+    def read(self, function: str, name: str, value: Any) -> Earlier | str | None:
+        if value is None or isinstance(value, str):
+            return value
+        if not isinstance(value, list) or not value:
+            got = "one without rows" if value == [] else type(value).__name__
+            raise AnonError(function, Parameter(name) + " must name an earlier release", got)
+        rows = [row for row in value if any(label != STAR for label in row.values())] or value
+        return Earlier(
+            {fold(column): _earlier_labels({row[column] for row in rows}) for column in value[0]}
+        )
+
+
+def _earlier_labels(labels: set[str | None]) -> EarlierLabels:
+    texts = {label for label in labels if label is not None}
+    return EarlierLabels(tuple(sorted(texts, key=str.encode)), None in labels)
+
+
+def required(function: str, earlier: Earlier | str) -> Earlier:
+    """Return the earlier release. Raises AnonError if only its name is known."""
+    if isinstance(earlier, str):
+        raise AnonError(
+            function,
+            Parameter("like") + " must be a parameter of the function itself",
+            "an option of another function",
+            f"write FROM {function}(…, " + Argument("like", ...) + ")",
+        )
+    return earlier
 
 
 @dataclass(frozen=True)
@@ -110,10 +167,12 @@ class FullDomain(Like):
 
 
 def recoded_as_earlier(table: QuasiTable, call: Call[Any], limit: int) -> Partition:
-    """Return the classes under the bins of the earlier release.
+    """Return the classes under the bins of the earlier release; stats: suppressed.
 
-    limit: rows that may be suppressed. stats: suppressed. Raises AnonError for more, and for an
-    earlier release that does not give every value one label.
+    Raises AnonError if more than ``limit`` rows would be suppressed, and for an earlier release
+    that does not give every value one label.
+
+    limit: rows that may be suppressed.
     """
     earlier = required(call.function, call.options.like)
     if call.one_value:
@@ -123,38 +182,41 @@ def recoded_as_earlier(table: QuasiTable, call: Call[Any], limit: int) -> Partit
             "means or medians, which the earlier release does not show",
         )
     labels = earlier.of(call.function, [column.name for column in table.columns])
-    found = [_recoded(table, column, labels[column.name], call) for column in table.columns]
-    records = Records([levels for levels, _ in found])
+    recoded = [_recoded(table, column, labels[column.name], call) for column in table.columns]
+    records = Records([levels for levels, _ in recoded])
     judge = Judge(records, call.constraint, limit, call.suppressed_released)
-    groups = records.groups((0,) * len(found))
+    groups = records.groups((0,) * len(recoded))
     rare = judge.illegal(groups)
-    for codes, (_, covered) in zip(records.codes, found, strict=True):
+    for codes, (_, covered) in zip(records.codes, recoded, strict=True):
         rare |= ~covered[codes[groups.one]]
-    left, legal = judge.left_out(groups, rare)
+    suppressed, legal = judge.left_out(groups, rare)
     if not legal:
         raise AnonError(
             call.function,
             f"at most {limit:,} rows may be suppressed under the bins of " + Parameter("like"),
-            f"{int(groups.sizes[left].sum()):,}",
+            f"{int(groups.sizes[suppressed].sum()):,}",
             "raise " + Parameter("suppression_limit") + ", or release without " + Parameter("like"),
         )
-    return records.partition(groups, left)
+    return records.partition(groups, suppressed)
 
 
 def _recoded(
     table: QuasiTable, column: Column, earlier: EarlierLabels, call: Call[FullDomain]
 ) -> tuple[Levels, Bools]:
     """Return a column with the only level that the labels ask for, and which values they cover."""
-    own = levels_of(table, column)
-    covered = np.ones(len(own.rows), np.bool_)
+    column_levels = levels_of(table, column)
+    covered = np.ones(len(column_levels.rows), np.bool_)
     if earlier.labels == (STAR,):
-        level = own.levels[-1]
+        level = column_levels.levels[-1]
     elif STAR in earlier.labels:
         raise not_global(call.function, column.name)
     elif isinstance(column, Hierarchical):
-        level, covered = _of_nodes(column, own, earlier, call.function)
+        level, covered = _of_nodes(column, column_levels, earlier, call.function)
     else:
-        level, covered = own.levels[0], _of_values(table, column, own, earlier, call.function)
+        level, covered = (
+            column_levels.levels[0],
+            _of_values(table, column, column_levels, earlier, call.function),
+        )
     if column.name in call.fixed and len(np.unique(level.group[covered])) < covered.sum():
         raise AnonError(
             call.function,
@@ -164,13 +226,15 @@ def _recoded(
             + " does not generalize",
             listed([column.name]),
         )
-    return replace(own, levels=(level,)), covered
+    return replace(column_levels, levels=(level,)), covered
 
 
 def _of_nodes(
-    column: Hierarchical, own: Levels, earlier: EarlierLabels, function: str
+    column: Hierarchical, column_levels: Levels, earlier: EarlierLabels, function: str
 ) -> tuple[Level, Bools]:
-    """Return the nodes of a hierarchy that have the labels as a level, and what lies below them."""
+    """Return the nodes of a hierarchy that have the labels as a level, and which values are below
+    them.
+    """
     tree = column.tree
     unknown = sum(label not in tree.node_of for label in earlier.labels)
     if unknown:
@@ -183,18 +247,18 @@ def _of_nodes(
     nodes = nodes[np.argsort(tree.first[nodes])]
     if (tree.first[nodes][1:] <= tree.last[nodes][:-1]).any():
         raise not_global(function, column.name)
-    of_leaf = np.full(tree.leaves + 1, STARRED, dtype=np.int32)
-    of_leaf[-1] = AS_CLASS if earlier.null else STARRED
+    node_of_leaf = np.full(tree.leaves + 1, STARRED, dtype=np.int32)
+    node_of_leaf[-1] = AS_CLASS if earlier.null else STARRED
     for node in nodes:
-        of_leaf[tree.first[node] : tree.last[node] + 1] = node
-    chosen = of_leaf[own.levels[0].nodes]
-    return level_of_nodes(tree, chosen), chosen != STARRED
+        node_of_leaf[tree.first[node] : tree.last[node] + 1] = node
+    value_nodes = node_of_leaf[column_levels.levels[0].nodes]
+    return level_of_nodes(tree, value_nodes), value_nodes != STARRED
 
 
 def _of_values(
     table: QuasiTable,
     column: Numbers | Categories,
-    own: Levels,
+    column_levels: Levels,
     earlier: EarlierLabels,
     function: str,
 ) -> Bools:
@@ -211,20 +275,23 @@ def _of_values(
             raise not_global(function, column.name)
         is_label = [value in words for value in column.values.to_pylist()]
         of_row = np.array([*is_label, earlier.null])[column.codes[table.order]]
-    covered = np.zeros(len(own.rows), np.bool_)
-    covered[own.codes] = of_row
+    covered = np.zeros(len(column_levels.rows), np.bool_)
+    covered[column_levels.codes] = of_row
     return covered
 
 
-MOST = 1 << 22  # nodes of a lattice
-Place = tuple[int, ...]
+MAX_NODES = 1 << 22  # of a lattice
+Position = tuple[int, ...]
 
 
 class Search:
     """A search of the lattice of some columns.
 
-    judge: what returns the verdict on a node. tops: the highest level of each column. Afterwards
-    ``seen`` has the verdicts in the order in which they were made, ``best`` the best legal one.
+    judge: returns the verdict on a node.
+    tops: the highest level of each column.
+
+    Afterwards ``seen`` has the verdicts in the order in which they were made, ``best`` the best
+    legal one.
     """
 
     def __init__(
@@ -238,16 +305,16 @@ class Search:
         self.minimize, self._judge = minimize, judge
         self.seen: dict[Node, Verdict] = {}
         self.best: Verdict | None = None
-        self._low = tuple(self._lowest(at, tops) for at in range(len(tops)))
+        self._low = tuple(self._lowest(column, tops) for column in range(len(tops)))
         shape = [top - low + 1 for low, top in zip(self._low, tops, strict=True)]
-        if prod(shape) > MOST:
+        if prod(shape) > MAX_NODES:
             raise AnonError(
                 function,
-                f"the levels of the columns must have at most {MOST:,} combinations",
+                f"the levels of the columns must have at most {MAX_NODES:,} combinations",
                 f"{prod(shape):,}",
                 "pass hierarchies with fewer levels, or fewer quasi-identifiers",
             )
-        self._free = [at for at, size in enumerate(shape) if size > 1]
+        self._free = [column for column, levels in enumerate(shape) if levels > 1]
         self._base = self._sums(columns, tops)
         self._bound = self._base.copy()
         self._open = np.ones(self._base.shape, np.bool_)
@@ -274,15 +341,15 @@ class Search:
         """Return a lower bound of what is minimized at each node."""
         rows = max(int(columns[0].rows.sum()), 1)
         total: npt.NDArray[np.float64] = np.full((1,) * len(self._free), 0.0)
-        for at, column in enumerate(columns):
-            levels = np.arange(self._low[at], tops[at] + 1)
-            lost = column.losses()[self._low[at] : tops[at] + 1] / (rows * len(columns))
+        for c, column in enumerate(columns):
+            levels = np.arange(self._low[c], tops[c] + 1)
+            lost = column.losses()[self._low[c] : tops[c] + 1] / (rows * len(columns))
             if self.minimize == "dm":
                 lost = np.zeros(len(lost))
             else:
-                lost = lost / 2 + levels if self.minimize == "height" else lost + TIE * levels
-            shape = [-1 if at == free else 1 for free in self._free]
-            total = total + (lost.reshape(shape) if at in self._free else lost[0])
+                lost = lost / 2 + levels if self.minimize == "height" else lost + LEVEL_GCP * levels
+            shape = [-1 if c == free else 1 for free in self._free]
+            total = total + (lost.reshape(shape) if c in self._free else lost[0])
         return np.asarray(total)
 
     def _seen(self, node: Node) -> Verdict:
@@ -295,48 +362,50 @@ class Search:
 
     def _learn(self, verdict: Verdict) -> None:
         """Close nodes and raise bounds by the verdict on a node."""
-        place = tuple(verdict.node[at] - self._low[at] for at in self._free)
+        position = tuple(verdict.node[c] - self._low[c] for c in self._free)
         if any(level < low for level, low in zip(verdict.node, self._low, strict=True)):
             return
-        below = tuple(slice(0, at + 1) for at in place)
-        self._open[below if not verdict.passes else place] = False
-        least: Any = self._base[below] + verdict.extra / (2 if self.minimize == "height" else 1)
+        more_specific = tuple(slice(0, c + 1) for c in position)
+        self._open[more_specific if not verdict.passes else position] = False
+        bound: Any = self._base[more_specific] + verdict.extra / (
+            2 if self.minimize == "height" else 1
+        )
         if self.minimize == "dm":
-            above = tuple(slice(at, None) for at in place)
-            self._bound[above] = np.maximum(self._bound[above], verdict.squares)
-            least = np.float64(float(verdict.few) ** 2)
-        self._bound[below] = np.maximum(self._bound[below], least)
+            more_general = tuple(slice(c, None) for c in position)
+            self._bound[more_general] = np.maximum(self._bound[more_general], verdict.squares)
+            bound = np.float64(float(verdict.few) ** 2)
+        self._bound[more_specific] = np.maximum(self._bound[more_specific], bound)
 
-    def _least(self) -> Place | None:
+    def _least(self) -> Position | None:
         """Return the open node of least bound, None if no node can be better than the best."""
         self._open &= self._bound < self._value
         if not self._open.any():
             return None
-        at = int(np.argmin(np.where(self._open, self._bound, inf)))
-        return tuple(map(int, np.unravel_index(at, self._open.shape)))
+        index = int(np.argmin(np.where(self._open, self._bound, inf)))
+        return tuple(map(int, np.unravel_index(index, self._open.shape)))
 
-    def _path(self, start: Place) -> list[Place]:
+    def _path(self, start: Position) -> list[Position]:
         """Return a path of open nodes, each time to the successor of least bound."""
         path = [start]
         while True:
-            nexts = [
-                (*path[-1][:at], path[-1][at] + 1, *path[-1][at + 1 :])
-                for at in range(len(start))
-                if path[-1][at] + 1 < self._open.shape[at]
+            successors = [
+                (*path[-1][:c], path[-1][c] + 1, *path[-1][c + 1 :])
+                for c in range(len(start))
+                if path[-1][c] + 1 < self._open.shape[c]
             ]
-            nexts = [place for place in nexts if self._open[place]]
-            if not nexts:
+            successors = [successor for successor in successors if self._open[successor]]
+            if not successors:
                 return path
-            path.append(min(nexts, key=lambda place: self._bound[place]))
+            path.append(min(successors, key=lambda successor: self._bound[successor]))
 
-    def _along(self, path: list[Place]) -> None:
+    def _along(self, path: list[Position]) -> None:
         """Judge nodes of a path to find the first that passes, by halves."""
         low, high = 0, len(path) - 1
         while low <= high:
             middle = (low + high) // 2
             node = list(self._low)
-            for at, level in zip(self._free, path[middle], strict=True):
-                node[at] += level
+            for c, level in zip(self._free, path[middle], strict=True):
+                node[c] += level
             verdict = self.seen.get(tuple(node)) or self._seen(tuple(node))
             self._learn(verdict)
             low, high = (low, middle - 1) if verdict.passes else (middle + 1, high)
@@ -382,9 +451,9 @@ def full_domain(table: QuasiTable, call: Call[FullDomain]) -> Partition:
         )
     node = search.best.node
     groups = judge.records.groups(node)
-    left, _ = judge.left_out(groups, judge.illegal(groups))
+    suppressed, _ = judge.left_out(groups, judge.illegal(groups))
     stats = {"nodes": len(search.seen), "generalizations": sum(node)}
-    return judge.records.partition(groups, left, **stats)
+    return judge.records.partition(groups, suppressed, **stats)
 
 
 def searched(table: QuasiTable, call: Call[FullDomain]) -> tuple[Judge, Search]:

@@ -1,24 +1,20 @@
 """Recode the columns of a table to levels that all rows share, and judge the result.
 
-Ranges of numbers, dates and times without a hierarchy, each level twice as wide as the last. Ranges
-begin at multiples of their width. The narrowest width is 1, 2 or 5 times a power of ten: of numbers
-in their unit, of dates in days, of times in microseconds.
-
-The levels of a column: how its values are recoded where all rows have one level. A column with a
-hierarchy has the levels of its tree. Numbers, dates and times without one have their values,
-ranges, each level twice as wide as the last, and ``*``; text without one has its values and ``*``.
-NULL stays NULL below the last level.
-
-Groups of rows that are recoded alike, counted on distinct combinations of values. Groups of one
-node are rolled up to those of a more general node; rows are read once. After Incognito (LeFevre et
-al. 2005), which rolls frequency sets up in the same way.
-
-Judge a node of a generalization lattice: its loss, the rows it suppresses, whether it is legal.
-Groups that are not legal are suppressed. Where suppressed rows are shown, they are a class that
-must be legal too: the smallest groups join them, of equal ones those that lose most.
+- The levels of a column say how its values are recoded if all rows have one level. A column with a
+  hierarchy has the levels of its tree. Numbers, dates and times without one have their values,
+  ranges, each level twice as wide as the last, and ``*``; text without one has its values and
+  ``*``. NULL stays NULL below the last level. Ranges begin at multiples of their width. The
+  narrowest width is 1, 2 or 5 times a power of ten: of numbers in their unit, of dates in days, of
+  times in microseconds.
+- Groups of rows with the same recoded values are counted on distinct combinations of values. Groups
+  of one node are rolled up to those of a more general node; rows are read once. After Incognito
+  (LeFevre et al. 2005), which rolls frequency sets up in the same way.
+- A node of a generalization lattice is judged by its loss, the rows it suppresses, and whether it
+  is legal. Groups that are not legal are suppressed. If suppressed rows are shown, they are a class
+  that must be legal too: the smallest groups join them, of equal ones those that lose most.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,18 +25,16 @@ from anon_sql import kernels
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.hierarchy.tree import HierarchyTree
-from anon_sql.core.labels.grammar import AS_CLASS, STAR, STARRED
-from anon_sql.core.roles import fold
+from anon_sql.core.labels.grammar import AS_CLASS, STARRED
 from anon_sql.core.table import Column, QuasiTable
-from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.methods.method import Partition
 from anon_sql.privacy.constraint import Constraint
 
 Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
-PARTS = 20  # the narrowest ranges are at least the twentieth part of all values wide
-LEAST = 1e-300  # a narrower column has no ranges
-DENSE = 4  # keys in a stretch of up to so many places per row are coded without a sort
+MIN_RANGES = 20  # the narrowest ranges have at least this part of the extent of all values
+MIN_WIDTH = 1e-300  # of a column that has ranges
+DENSE_PLACES = 4  # per row, up to which keys are coded without a sort
 
 
 def coded_numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:
@@ -49,16 +43,16 @@ def coded_numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:
     With them the point of each value, and whether the last value is NULL.
     """
     keys, present = column.keys, column.present
-    low = int(keys[present].min()) if present.any() else 0
-    stretch = int(keys[present].max()) - low if present.any() else 0
-    if stretch < DENSE * len(keys):
-        codes = np.where(present, keys - low, stretch + 1).astype(np.int32)
-        codes, used = present_codes(codes, stretch + 2)
-        null = bool(used[-1] == stretch + 1) if len(used) else False
+    lowest = int(keys[present].min()) if present.any() else 0
+    extent = int(keys[present].max()) - lowest if present.any() else 0
+    if extent < DENSE_PLACES * len(keys):
+        codes = np.where(present, keys - lowest, extent + 1).astype(np.int32)
+        codes, used = present_codes(codes, extent + 2)
+        null = bool(used[-1] == extent + 1) if len(used) else False
     else:
-        used, place = np.unique(keys[present], return_inverse=True)
+        used, ranks = np.unique(keys[present], return_inverse=True)
         codes = np.full(len(keys), len(used), np.int32)
-        codes[present], null = place.reshape(-1), not present.all()
+        codes[present], null = ranks.reshape(-1), not present.all()
     count = int(codes.max()) + 1
     points = np.empty(count)
     points[codes] = column.points
@@ -68,30 +62,31 @@ def coded_numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:
 def ranges_of(column: Numbers, points: Floats, null: bool) -> list[Codes]:
     """Return the range of each value that is not NULL, int32[…], by level, from 0 without gaps.
 
-    points, null: as ``coded_numbers`` returns them. Levels that tell nothing apart, or as much as
-    the one below, are left out.
+    Levels that have one range, or as many as the level below, are left out.
+
+    points, null: as ``coded_numbers`` returns them.
     """
-    known = points[:-1] if null else points
-    if column.width < LEAST or len(known) < 3:
+    values = points[:-1] if null else points
+    if column.width < MIN_WIDTH or len(values) < 3:
         return []
     width = _first_width(column.width)
-    place = np.floor((known * column.width + column.least) / width + 1e-9)
-    found, before = [], len(known)
+    positions = np.floor((values * column.width + column.least) / width + 1e-9)
+    levels, distinct = [], len(values)
     while width < column.width:
-        _, bins = np.unique(place, return_inverse=True)
+        _, bins = np.unique(positions, return_inverse=True)
         codes = bins.reshape(-1).astype(np.int32)
-        if 1 < codes[-1] + 1 < before:
-            found.append(codes)
-            before = int(codes[-1]) + 1
-        width, place = width * 2, np.floor(place / 2)
-    return found
+        if 1 < codes[-1] + 1 < distinct:
+            levels.append(codes)
+            distinct = int(codes[-1]) + 1
+        width, positions = width * 2, np.floor(positions / 2)
+    return levels
 
 
 def _first_width(extent: float) -> float:
-    """Return the least of 1, 2 and 5 times a power of ten that is a ``PARTS``-th of ``extent``."""
-    least = extent / PARTS
-    power = 10.0 ** np.floor(np.log10(least))
-    return float(next((step * power for step in (1, 2, 5) if step * power >= least), 10 * power))
+    """Return the least of 1, 2 and 5 times a power of ten that is extent / MIN_RANGES or more."""
+    wanted = extent / MIN_RANGES
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(next((step * power for step in (1, 2, 5) if step * power >= wanted), 10 * power))
 
 
 def present_codes(codes: Codes, count: int) -> tuple[Codes, npt.NDArray[np.int64]]:
@@ -105,8 +100,10 @@ def present_codes(codes: Codes, count: int) -> tuple[Codes, npt.NDArray[np.int64
 class Level:
     """One level of a column of v values.
 
-    group: int32[v], the recoded value of each value, from 0 without gaps. nodes: int32[v], its
-    node, as ``Partition.nodes``. loss: float64[v], the NCP of its label. size: recoded values.
+    group: int32[v], the recoded value of each value, from 0 without gaps.
+    nodes: int32[v], its node, as ``Partition.nodes``.
+    loss: float64[v], the NCP of its label.
+    size: recoded values.
     suppressed: whether every label is ``*``.
     """
 
@@ -121,8 +118,8 @@ class Level:
 class Levels:
     """A column, with its levels from the values up.
 
-    codes: int32[n], the value of each row in canonical order. rows: int64[v], how many rows have
-    each value.
+    codes: int32[n], the value of each row in canonical order.
+    rows: int64[v], how many rows have each value.
     """
 
     name: str
@@ -139,15 +136,17 @@ def levels_of(table: QuasiTable, column: Column) -> Levels:
     """Return the levels of a column for the rows of the table."""
     if isinstance(column, Hierarchical):
         codes, used = present_codes(column.codes[table.order], column.null_code + 1)
-        made = [level_of_nodes(column.tree, nodes[used]) for nodes in node_levels(column)]
+        levels = [level_of_nodes(column.tree, nodes[used]) for nodes in node_levels(column)]
     elif isinstance(column, Categories):
         codes, used = present_codes(column.codes[table.order], column.null_code + 1)
-        made = [_values(len(used)), _star(len(used))]
+        levels = [_values(len(used)), _star(len(used))]
     else:
         codes, points, null = coded_numbers(column, table.order)
         ranges = [_of_ranges(bins, points, null) for bins in ranges_of(column, points, null)]
-        made = [_values(len(points)), *ranges, _star(len(points))]
-    return Levels(column.name, codes, np.bincount(codes, minlength=len(made[0].group)), tuple(made))
+        levels = [_values(len(points)), *ranges, _star(len(points))]
+    return Levels(
+        column.name, codes, np.bincount(codes, minlength=len(levels[0].group)), tuple(levels)
+    )
 
 
 def node_levels(column: Hierarchical) -> list[Codes]:
@@ -193,13 +192,17 @@ def _of_ranges(bins: Codes, points: Floats, null: bool) -> Level:
 
 Node = tuple[int, ...]  # the level of each column
 Ints = npt.NDArray[np.int64]
-MOST = 1 << 62  # largest number of combinations that a key of 64 bits tells apart
-KEPT = 64  # nodes whose groups are kept to be rolled up
+MAX_COMBINATIONS = 1 << 62  # that a key of 64 bits tells apart
+KEPT_NODES = 64  # whose groups are kept to be rolled up
 
 
 @dataclass(frozen=True)
 class RecodedGroups:
-    """The g groups of a node. one: int32[g], a record in each; sizes: int64[g], in rows."""
+    """The g groups of a node.
+
+    one: int32[g], a record in each.
+    sizes: int64[g], in rows.
+    """
 
     node: Node
     one: Codes
@@ -220,53 +223,58 @@ class Records:
         ]
         sizes = np.bincount(self._record_of, minlength=len(rows))
         every = np.arange(len(rows), dtype=np.int32)
-        self._known = [RecodedGroups((0,) * len(self.columns), every, sizes)]
+        self._counted = [RecodedGroups((0,) * len(self.columns), every, sizes)]
 
     @property
     def rows(self) -> int:
         return len(self._record_of)
 
     def groups(self, node: Node) -> RecodedGroups:
-        """Return the groups of a node, rolled up from the fewest that are known."""
-        below = [known for known in self._known if all(map(int.__le__, known.node, node))]
-        least = min(below, key=lambda known: len(known.one))
-        first, group_of = number(*self._recoded(node, least.one))
-        sizes = np.bincount(group_of, weights=least.sizes, minlength=len(first)).astype(np.int64)
-        found = RecodedGroups(node, least.one[first], sizes)
-        self._known.append(found)
-        if len(self._known) > KEPT:
-            del self._known[1]  # never the first, from which every node can be rolled up
-        return found
+        """Return the groups of a node, rolled up from the fewest that were counted before."""
+        more_specific = [
+            groups for groups in self._counted if all(map(int.__le__, groups.node, node))
+        ]
+        fewest = min(more_specific, key=lambda groups: len(groups.one))
+        first, group_of = number(*self._recoded(node, fewest.one))
+        sizes = np.bincount(group_of, weights=fewest.sizes, minlength=len(first)).astype(np.int64)
+        rolled_up = RecodedGroups(node, fewest.one[first], sizes)
+        self._counted.append(rolled_up)
+        if len(self._counted) > KEPT_NODES:
+            del self._counted[1]  # never the first, from which every node can be rolled up
+        return rolled_up
 
     def all_suppressed(self, node: Node) -> bool:
         """Return whether every label of a node is ``*``."""
-        return all(c.levels[at].suppressed for at, c in zip(node, self.columns, strict=True))
+        return all(c.levels[level].suppressed for level, c in zip(node, self.columns, strict=True))
 
     def losses(self, groups: RecodedGroups) -> npt.NDArray[np.float64]:
         """Return the sum of the NCP of a row in each group, float64[g]."""
-        found = np.zeros(len(groups.one))
+        losses = np.zeros(len(groups.one))
         for level, column, codes in zip(groups.node, self.columns, self.codes, strict=True):
             lost = column.levels[level].loss
             if column.levels[level].size == 1:
-                found += lost[0]
+                losses += lost[0]
             elif lost.any():
-                found += lost.take(codes.take(groups.one))
-        return found
+                losses += lost.take(codes.take(groups.one))
+        return losses
 
     def of_rows(self, groups: RecodedGroups) -> Codes:
         """Return the group of each row, int32[n], in canonical order."""
         every = np.arange(len(self.codes[0]), dtype=np.int32)
         first, group_of = number(*self._recoded(groups.node, every))
-        place = np.empty(len(first), np.int32)  # the same groups, numbered as in ``groups``
-        place[group_of[groups.one]] = np.arange(len(first), dtype=np.int32)
-        return place[group_of][self._record_of]
+        number_of = np.empty(len(first), np.int32)  # the same groups, numbered as in ``groups``
+        number_of[group_of[groups.one]] = np.arange(len(first), dtype=np.int32)
+        return number_of[group_of][self._record_of]
 
     def partition(
-        self, groups: RecodedGroups, left: npt.NDArray[np.bool_], **stats: float
+        self, groups: RecodedGroups, suppressed_groups: npt.NDArray[np.bool_], **stats: float
     ) -> Partition:
-        """Return the groups as classes; left: bool[g], those that are suppressed."""
+        """Return the groups as classes.
+
+        suppressed_groups: bool[g], those that are suppressed.
+        """
         group_of = self.of_rows(groups)
-        suppressed = left[group_of]
+        suppressed = suppressed_groups[group_of]
         levels = zip(groups.node, self.columns, strict=True)
         nodes = np.column_stack([c.levels[level].nodes[c.codes] for level, c in levels])
         nodes[suppressed] = STARRED
@@ -276,11 +284,11 @@ class Records:
     def _recoded(self, node: Node, records: Codes) -> tuple[list[npt.NDArray[Any]], list[int]]:
         """Return the recoded values of records in each column, and how many each has."""
         levels = [column.levels[level] for level, column in zip(node, self.columns, strict=True)]
-        apart = [(level, at) for at, level in enumerate(levels) if level.size > 1]
-        parts = [level.group.take(self.codes[at].take(records)) for level, at in apart]
+        varied = [(level, c) for c, level in enumerate(levels) if level.size > 1]
+        parts = [level.group.take(self.codes[c].take(records)) for level, c in varied]
         if not parts:
             return [np.zeros(len(records), np.int32)], [1]
-        return parts, [level.size for level, _ in apart]
+        return parts, [level.size for level, _ in varied]
 
 
 def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Codes, Codes]:
@@ -290,7 +298,7 @@ def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Cod
     """
     key, combinations = np.zeros(len(parts[0]), np.int64), 1
     for codes, size in zip(parts, sizes, strict=True):
-        if combinations > MOST // size:
+        if combinations > MAX_COMBINATIONS // size:
             first, numbers = kernels.hashing.number(_mixed(key))
             key, combinations = numbers.astype(np.int64), len(first)
         key *= size
@@ -316,7 +324,7 @@ def _mixed(key: Ints) -> npt.NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(32))
 
 
-TIE = 1e-12  # of GCP, for each level
+LEVEL_GCP = 1e-12  # of GCP, for each level
 MINIMIZE = ("gcp", "dm", "height")
 Bools = npt.NDArray[np.bool_]
 
@@ -325,11 +333,16 @@ Bools = npt.NDArray[np.bool_]
 class Verdict:
     """What a node is worth.
 
-    gcp: 0…1, suppressed rows lose 1. dm: the discernibility. suppressed: rows. classes: groups that
-    are not suppressed. passes: False where every more specific node is illegal too. legal: whether
-    it may be released. few: rows in groups too small to be legal; extra: by how much they raise the
-    GCP, which is no less in every more specific node; squares: the sum of the squared sizes of all
-    groups, which is no less in every more general node.
+    gcp: 0…1, suppressed rows lose 1.
+    dm: the discernibility.
+    suppressed: rows.
+    classes: groups that are not suppressed.
+    passes: False if every more specific node is illegal too.
+    legal: whether it may be released.
+    few: rows in groups too small to be legal.
+    extra: by how much they raise the GCP, which is no less in every more specific node.
+    squares: the sum of the squared sizes of all groups, which is no less in every more general
+        node.
     """
 
     node: Node
@@ -351,14 +364,15 @@ class Verdict:
         """
         if minimize == "height":
             return sum(self.node) + self.gcp / 2
-        return self.dm if minimize == "dm" else self.gcp + TIE * sum(self.node)
+        return self.dm if minimize == "dm" else self.gcp + LEVEL_GCP * sum(self.node)
 
 
 @dataclass(frozen=True)
 class Judge:
     """What nodes are judged by.
 
-    limit: rows that may be suppressed; suppressed_released: whether they are released, as ``*``.
+    limit: rows that may be suppressed.
+    suppressed_released: whether they are released, as ``*``.
     """
 
     records: Records
@@ -388,17 +402,18 @@ class Judge:
         few = int(sizes[small].sum())
         rare = self.illegal(groups) if few <= self.limit else small
         passes = (int(sizes[rare].sum()) if self.monotone else few) <= self.limit
-        left, legal = self.left_out(groups, rare)
-        suppressed = int(sizes[left].sum())
+        suppressed_groups, legal = self.left_out(groups, rare)
+        suppressed = int(sizes[suppressed_groups].sum())
         return Verdict(
             node=node,
-            gcp=float(lost[~left].sum() + suppressed * columns) / cells,
-            dm=float((sizes[~left].astype(np.float64) ** 2).sum()) + float(suppressed) ** 2,
+            gcp=float(lost[~suppressed_groups].sum() + suppressed * columns) / cells,
+            dm=float((sizes[~suppressed_groups].astype(np.float64) ** 2).sum())
+            + float(suppressed) ** 2,
             suppressed=suppressed,
-            classes=int((~left).sum()),
+            classes=int((~suppressed_groups).sum()),
             passes=passes,
             # a release is never empty
-            legal=legal and (self.suppressed_released or not left.all()),
+            legal=legal and (self.suppressed_released or not suppressed_groups.all()),
             few=few,
             extra=float((sizes * columns - lost)[small].sum()) / cells,
             squares=float((sizes.astype(np.float64) ** 2).sum()),
@@ -413,88 +428,27 @@ class Judge:
     def left_out(self, groups: RecodedGroups, rare: Bools) -> tuple[Bools, bool]:
         """Return which groups are suppressed, bool[g], and whether that is legal.
 
-        rare: bool[g], the groups that must be. Where every label is ``*``, all rows are suppressed,
-        which is legal if they are released.
+        If every label is ``*``, all rows are suppressed, which is legal if they are released.
+
+        rare: bool[g], the groups that must be suppressed.
         """
         if self.records.all_suppressed(groups.node):
             legal = self.suppressed_released or self.records.rows <= self.limit
             return np.ones(len(rare), np.bool_), legal
-        left, sizes = rare.copy(), groups.sizes
-        within = int(sizes[left].sum()) <= self.limit
-        if not within or not self.suppressed_released or not left.any():
-            return left, within
+        suppressed, sizes = rare.copy(), groups.sizes
+        within = int(sizes[suppressed].sum()) <= self.limit
+        if not within or not self.suppressed_released or not suppressed.any():
+            return suppressed, within
         rows = None if self.constraint.rules is None else self.records.of_rows(groups)
         by_size = np.lexsort((-self.records.losses(groups), sizes))
-        others = iter(by_size[~left[by_size]])
-        while within and not self._allowed(sizes, left, rows):
-            left[next(others)] = True  # all rows together are legal
-            within = int(sizes[left].sum()) <= self.limit
-        return left, within
+        others = iter(by_size[~suppressed[by_size]])
+        while within and not self._allowed(sizes, suppressed, rows):
+            suppressed[next(others)] = True  # all rows together are legal
+            within = int(sizes[suppressed].sum()) <= self.limit
+        return suppressed, within
 
-    def _allowed(self, sizes: npt.NDArray[np.int64], left: Bools, rows: Codes | None) -> bool:
+    def _allowed(self, sizes: npt.NDArray[np.int64], suppressed: Bools, rows: Codes | None) -> bool:
         """Return whether the rows of some groups are legal as one class; rows: their groups."""
         if rows is None:
-            return int(sizes[left].sum()) >= self.constraint.k
-        return self.constraint.allows(np.flatnonzero(left[rows]))
-
-
-@dataclass(frozen=True)
-class EarlierLabels:
-    """What a column of an earlier release shows: distinct labels in the order of their bytes.
-
-    null: whether NULL is among them.
-    """
-
-    labels: tuple[str, ...]
-    null: bool
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What an earlier release shows by folded name of the column, but in its suppressed rows."""
-
-    labels: Mapping[str, EarlierLabels]
-
-    def of(self, function: str, names: Sequence[str]) -> dict[str, EarlierLabels]:
-        """Return the labels by column. Raises AnonError if the release lacks a column."""
-        missing = [name for name in names if fold(name) not in self.labels]
-        if missing:
-            raise AnonError(
-                function,
-                Parameter("like") + " must be a release with the same quasi-identifiers",
-                f"one without {listed(missing)}",
-            )
-        return {name: self.labels[fold(name)] for name in names}
-
-
-@dataclass(frozen=True)
-class EarlierRelease:
-    """NULL, or the rows of an earlier release; its name where no SQL function has read them."""
-
-    def read(self, function: str, name: str, value: Any) -> Earlier | str | None:
-        if value is None or isinstance(value, str):
-            return value
-        if not isinstance(value, list) or not value:
-            got = "one without rows" if value == [] else type(value).__name__
-            raise AnonError(function, Parameter(name) + " must name an earlier release", got)
-        rows = [row for row in value if any(label != STAR for label in row.values())] or value
-        return Earlier(
-            {fold(column): _earlier_labels({row[column] for row in rows}) for column in value[0]}
-        )
-
-
-def _earlier_labels(labels: set[str | None]) -> EarlierLabels:
-    known = {label for label in labels if label is not None}
-    return EarlierLabels(tuple(sorted(known, key=str.encode)), None in labels)
-
-
-def required(function: str, earlier: Earlier | str) -> Earlier:
-    """Return the earlier release. Raises AnonError if only its name is known."""
-    if isinstance(earlier, str):
-        raise AnonError(
-            function,
-            Parameter("like") + " must be a parameter of the function itself",
-            "an option of another function",
-            f"write FROM {function}(…, " + Argument("like", ...) + ")",
-        )
-    return earlier
+            return int(sizes[suppressed].sum()) >= self.constraint.k
+        return self.constraint.allows(np.flatnonzero(suppressed[rows]))

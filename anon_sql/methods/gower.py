@@ -20,11 +20,13 @@ from anon_sql.methods.method import COMMON
 
 
 def gower(left: pa.Array, right: pa.Array, ranges: pa.Array) -> npt.NDArray[np.float64]:
-    """Return Gower's distance of pairs of records, float64[n] in [0, 1]; NaN where no column is
-    present in both (Gower 1971, A general coefficient of similarity).
+    """Return Gower's distance of pairs of records, float64[n] in [0, 1].
 
-    left, right: structs of one record each; ranges: a map of a range for each number, NULL for each
-    text, as ``gower_ranges`` has it. Raises AnonError for other types and for missing columns.
+    NaN if no column is present in both (Gower 1971, "A general coefficient of similarity"). Raises
+    AnonError for other types and for missing columns.
+
+    left, right: structs of one record each.
+    ranges: a map of a range for each number, NULL for each text, as ``gower_ranges`` has it.
     """
     for record in (left, right):
         if not _is_or_null(record, pa.types.is_struct):
@@ -37,10 +39,10 @@ def gower(left: pa.Array, right: pa.Array, ranges: pa.Array) -> npt.NDArray[np.f
         raise AnonError(
             "gower", Parameter("ranges") + " must come from gower_ranges()", str(ranges.type)
         )
-    found = np.full(len(left), np.nan)
+    distances = np.full(len(left), np.nan)
     for widths, rows in _by_ranges(ranges):
-        found[rows] = _distances(left.take(rows), right.take(rows), widths)
-    return found
+        distances[rows] = _distances(left.take(rows), right.take(rows), widths)
+    return distances
 
 
 def _is_or_null(values: pa.Array, test: Callable[[pa.DataType], bool]) -> bool:
@@ -48,7 +50,7 @@ def _is_or_null(values: pa.Array, test: Callable[[pa.DataType], bool]) -> bool:
 
 
 def _by_ranges(ranges: pa.Array) -> list[tuple[dict[str, float | None], pa.Array]]:
-    """Each map of widths, with the rows that have it; rows where it is NULL are left out."""
+    """Return each map of widths, with the rows that have it; rows without a map are left out."""
     count = len(ranges)
     if count and ranges.slice(1).equals(ranges.slice(0, count - 1)):
         widths = ranges[0].as_py()
@@ -57,14 +59,16 @@ def _by_ranges(ranges: pa.Array) -> list[tuple[dict[str, float | None], pa.Array
     for row, widths in enumerate(ranges.to_pylist()):
         if widths is not None:
             rows.setdefault(tuple(widths), []).append(row)
-    return [(_widths(widths), pa.array(at, pa.int64())) for widths, at in rows.items()]
+    return [
+        (_widths(widths), pa.array(positions, pa.int64())) for widths, positions in rows.items()
+    ]
 
 
 def _widths(ranges: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
-    """Checked ranges; Python numbers of any kind as floats."""
+    """Return checked ranges, Python numbers of any kind as floats."""
     pairs = list(ranges)
-    known = (int, float, Decimal, type(None))
-    if not all(isinstance(n, str) and isinstance(w, known) for n, w in pairs):
+    number_types = (int, float, Decimal, type(None))
+    if not all(isinstance(n, str) and isinstance(w, number_types) for n, w in pairs):
         raise AnonError(
             "gower", Parameter("ranges") + " must be a MAP(VARCHAR, DOUBLE)", "a map of other types"
         )
@@ -74,13 +78,13 @@ def _widths(ranges: Iterable[tuple[Any, Any]]) -> dict[str, float | None]:
 def _distances(
     left: pa.Array, right: pa.Array, widths: Mapping[str, float | None]
 ) -> npt.NDArray[np.float64]:
-    """Distances of the pairs of rows; NaN where no column is present in both."""
+    """Return the distances of the pairs of rows; NaN if no column is present in both."""
     if not widths or pa.types.is_null(left.type) or pa.types.is_null(right.type):
         return np.full(len(left), np.nan)
-    apart = [_apart(_field(left, n), _field(right, n), n, w) for n, w in widths.items()]
+    gaps_by_column = [_apart(_field(left, n), _field(right, n), n, w) for n, w in widths.items()]
     return kernels.distance.gower_pairs(
         np.zeros((len(left), len(widths))),
-        np.column_stack(apart),
+        np.column_stack(gaps_by_column),
         [width is not None for width in widths.values()],
         [width or 0.0 for width in widths.values()],
     )
@@ -88,19 +92,19 @@ def _distances(
 
 def _field(record: pa.StructArray, name: str) -> pa.Array:
     names = [field.name for field in record.type]
-    at = next((i for i, known in enumerate(names) if fold(known) == fold(name)), None)
-    if at is None:
+    index = next((i for i, field_name in enumerate(names) if fold(field_name) == fold(name)), None)
+    if index is None:
         hint = did_you_mean(name, names)
         raise AnonError(
             "gower", "a record must have every column of " + Parameter("ranges"), f"no {name}", hint
         )
-    return plain(record.flatten()[at])
+    return plain(record.flatten()[index])
 
 
 def _apart(
     left: pa.Array, right: pa.Array, name: str, width: float | None
 ) -> npt.NDArray[np.float64]:
-    """How far two columns are apart, at most by the range; text by 0 or 1; NaN for NULL."""
+    """Return how far two columns are apart, at most by the range; text by 0 or 1; NaN for NULL."""
     kinds = {_kind(side.type) for side in (left, right)} - {"null"}
     if len(kinds) > 1 or "other" in kinds or (width is not None and "text" in kinds):
         raise AnonError(
@@ -108,11 +112,13 @@ def _apart(
             "a column must be text, or numbers or times of one kind that have a range",
             f"{name} as {' and '.join(sorted({str(left.type), str(right.type)}))}",
         )
-    known = next((s.type for s in (left, right) if not pa.types.is_null(s.type)), pa.int8())
-    sides = [pa.nulls(len(s), known) if pa.types.is_null(s.type) else s for s in (left, right)]
+    present_type = next((s.type for s in (left, right) if not pa.types.is_null(s.type)), pa.int8())
+    sides = [
+        pa.nulls(len(s), present_type) if pa.types.is_null(s.type) else s for s in (left, right)
+    ]
     if width is not None:
-        found = gaps(*sides)
-        return np.minimum(found, width) if width > 0 else found
+        distance = gaps(*sides)
+        return np.minimum(distance, width) if width > 0 else distance
     same = pc.equal(*(side.cast(pa.string()) for side in sides))
     return np.where(valid(same), np.where(integers(same), 0.0, 1.0), np.nan)
 

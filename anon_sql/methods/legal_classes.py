@@ -16,8 +16,8 @@ from anon_sql.methods.searching import blocks_of, total_loss
 from anon_sql.methods.suppressed_rows import dense
 from anon_sql.privacy.constraint import Constraint
 
-BLOCK = 1 << 12  # classes that are merged by themselves, at least
-STEPS = 1000  # merges between two tests for Ctrl-C
+BLOCK_CLASSES = 1 << 12  # that are merged by themselves, at least
+CALL_MERGES = 1000  # between two tests for Ctrl-C
 
 
 def merge_until_legal(
@@ -29,22 +29,27 @@ def merge_until_legal(
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n], merged until each class is legal; -1 (suppressed) stays.
 
-    order: the curve through the table, if it is known. Blocks of adjacent classes along it are
-    merged by themselves; a class that finds none to mend it there, among all classes. At worst one
-    class is left; it is legal if the rows that are not suppressed are.
+    Blocks of adjacent classes along the curve are merged by themselves; a class that finds no
+    partner there, among all classes. At worst one class is left; it is legal if the rows that are
+    not suppressed are.
+
+    classes: int32[n], class of each row.
+    order: the curve through the table, if it is known.
     """
     kept = classes >= 0
     if constraint.rules is None or not kept.any():
         return classes
-    own, limits = table, constraint
+    kept_table, limits = table, constraint
     if not kept.all():
-        own, limits, order = table.only(kept), constraint.only(kept), None
+        kept_table, limits, order = table.only(kept), constraint.only(kept), None
     rules = limits.rules
     assert rules is not None
-    merged = along(dense(classes[kept]), curve_order(own, workers) if order is None else order)
+    merged = along(
+        dense(classes[kept]), curve_order(kept_table, workers) if order is None else order
+    )
     count = int(merged.max()) + 1
-    for blocks in sorted({max(count // BLOCK, 1), 1}, reverse=True):
-        merged, short = merged_in_blocks(own, merged, rules, blocks, workers)
+    for blocks in sorted({max(count // BLOCK_CLASSES, 1), 1}, reverse=True):
+        merged, short = merged_in_blocks(kept_table, merged, rules, blocks, workers)
         if not short:
             break
     result = classes.copy()
@@ -61,60 +66,69 @@ def merged_in_blocks(
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Return class ids int32[n] after classes have merged within blocks, and how many are short.
 
-    classes: int32[n], numbered along a curve, as the result is. Blocks have equally many.
+    classes: int32[n], numbered along a curve, as the result is.
+    blocks: how many, of equally many classes.
     """
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     edges = np.linspace(0, len(starts) - 1, blocks + 1).astype(np.int64)
-    jobs = [(int(a), int(b)) for a, b in pairwise(edges)]
+    jobs = [(int(begin), int(end)) for begin, end in pairwise(edges)]
 
-    def state_of(a: int, b: int) -> Any:
-        rows, own = order[starts[a] : starts[b]], starts[a : b + 1] - starts[a]
-        return kernels.merging.classes_of(table.points, table.model, rules, rows, own)
+    def state_of(begin: int, end: int) -> Any:
+        rows, block_starts = (
+            order[starts[begin] : starts[end]],
+            starts[begin : end + 1] - starts[begin],
+        )
+        return kernels.merging.classes_of(table.points, table.model, rules, rows, block_starts)
 
     def result_of(state: Any, first: int) -> tuple[npt.NDArray[np.int64], int]:
         return state.becomes + first, int((state.shortfall[state.size > 0] > 0).sum())
 
-    def merged(a: int, b: int) -> tuple[npt.NDArray[np.int64], int]:
-        state = state_of(a, b)
-        while kernels.merging.merge(state, table.model, rules, STEPS):
+    def merged(begin: int, end: int) -> tuple[npt.NDArray[np.int64], int]:
+        state = state_of(begin, end)
+        while kernels.merging.merge(state, table.model, rules, CALL_MERGES):
             check(workers.function)
-        return result_of(state, a)
+        return result_of(state, begin)
 
     if blocks > 1:
-        found = workers.map(merged, jobs, [int(starts[b] - starts[a]) for a, b in jobs])
+        results = workers.map(
+            merged, jobs, [int(starts[end] - starts[begin]) for begin, end in jobs]
+        )
     else:
         state = state_of(*jobs[0])
-        workers.repeat(kernels.merging.merge, (state, table.model, rules, STEPS), len(starts))
-        found = [result_of(state, 0)]
-    last = np.concatenate([becomes for becomes, _ in found])
-    while (last[last] != last).any():
-        last = last[last]
-    return dense(last[classes].astype(np.int32)), sum(short for _, short in found)
+        workers.repeat(kernels.merging.merge, (state, table.model, rules, CALL_MERGES), len(starts))
+        results = [result_of(state, 0)]
+    becomes = np.concatenate([taken_by for taken_by, _ in results])
+    while (becomes[becomes] != becomes).any():
+        becomes = becomes[becomes]
+    return dense(becomes[classes].astype(np.int32)), sum(short for _, short in results)
 
 
-def cheapest(table: QuasiTable, found: Sequence[npt.NDArray[np.int32]], workers: Workers) -> int:
+def cheapest(
+    table: QuasiTable, partitions: Sequence[npt.NDArray[np.int32]], workers: Workers
+) -> int:
     """Return which of several partitions loses least, the first of equals.
 
-    All must suppress (-1) the same rows.
+    partitions: class ids int32[n]; all suppress (-1) the same rows.
     """
-    kept = found[0] >= 0
-    own = table if kept.all() else table.only(kept)
-    lost = [total_loss(own, dense(classes[kept]), workers) for classes in found]
+    kept = partitions[0] >= 0
+    kept_table = table if kept.all() else table.only(kept)
+    lost = [total_loss(kept_table, dense(classes[kept]), workers) for classes in partitions]
     return int(np.argmin(np.round(lost, 9)))
 
 
 def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """Return the classes, numbered from 0 by the place of their middle rows in an order of rows."""
-    place, starts = kernels.hashing.group(classes[order], int(classes.max()) + 1)
-    middle = place[(starts[:-1] + starts[1:]) // 2]
+    arranged, starts = kernels.hashing.group(classes[order], int(classes.max()) + 1)
+    middle = arranged[(starts[:-1] + starts[1:]) // 2]
     rank = np.empty(len(middle), np.int32)
     rank[np.argsort(middle)] = np.arange(len(middle), dtype=np.int32)
     return rank[classes]
 
 
-JOB = 1 << 14  # rows in a job
-WIDE, PARTS = 1 << 16, 8  # rows of a class whose parts become jobs, of an eighth of it at most
-FEW = 1 << 16  # buckets that may be counted, however few the rows
+JOB_ROWS = 1 << 14
+WIDE_ROWS = 1 << 16  # of a class whose parts become jobs
+WIDE_PARTS = 8  # of such a class: a job has an eighth of its rows, at most
+COUNTED_BUCKETS = 1 << 16  # that may be counted, however few the rows
 
 
 def split_classes(
@@ -127,63 +141,70 @@ def split_classes(
 ) -> npt.NDArray[np.int32]:
     """Return class ids int32[n] of smaller legal classes.
 
-    classes: int32[n], legal, from 0 without gaps. until: rows of a class that is not split further,
-    at most. plain: whether cuts are tried that do not go by buckets.
+    classes: int32[n], legal, from 0 without gaps.
+    until: rows of a class that is not split further, at most.
+    plain: whether cuts are tried that do not go by buckets.
     """
     rules = constraint.rules
     assert rules is not None
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     rank, buckets = table.ranks, buckets_of(constraint)
 
-    def parts_of(edges: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    def parts_of(edges: npt.NDArray[np.int64], limits: int) -> npt.NDArray[np.int64]:
         """Split some classes, whose rows are copied, since each is visited many times."""
         first, end = int(edges[0]), int(edges[-1])
         rows = order[first:end]
         columns, ranks = (
-            np.ascontiguousarray(np.take(each, rows, axis=0).T) for each in (table.points, rank)
+            np.ascontiguousarray(np.take(values, rows, axis=0).T) for values in (table.points, rank)
         )
-        own = rules._replace(keys=np.take(rules.keys, rows, axis=1))
+        local_rules = rules._replace(keys=np.take(rules.keys, rows, axis=1))
         local = np.arange(len(rows), dtype=np.int32)
         begins: npt.NDArray[np.int64] = kernels.splitting.split(
             columns,
             table.model,
-            own,
+            local_rules,
             ranks,
             buckets[rows],
             local,
             edges - first,
             constraint.smallest,
-            most,
+            limits,
             plain,
         )
         order[first:end] = rows[local]
         return begins + first
 
-    blocks, found = blocks_around(starts, WIDE), [starts]
+    blocks, edges_found = blocks_around(starts, WIDE_ROWS), [starts]
     while blocks:
         blocks.sort(key=lambda edges: int(edges[0] - edges[-1]))  # the longest first
         rows = [int(edges[-1] - edges[0]) for edges in blocks]
-        wide = [len(edges) == 2 and m > WIDE for edges, m in zip(blocks, rows, strict=True)]
-        most = [max(m // PARTS, until) if w else until for w, m in zip(wide, rows, strict=True)]
-        parts = workers.map(parts_of, list(zip(blocks, most, strict=True)), rows)
+        wide = [
+            len(edges) == 2 and row_count > WIDE_ROWS
+            for edges, row_count in zip(blocks, rows, strict=True)
+        ]
+        limits = [
+            max(row_count // WIDE_PARTS, until) if is_wide else until
+            for is_wide, row_count in zip(wide, rows, strict=True)
+        ]
+        parts = workers.map(parts_of, list(zip(blocks, limits, strict=True)), rows)
         blocks = []
-        for edges, limit in zip(parts, most, strict=True):
-            found.append(edges)
+        for edges, limit in zip(parts, limits, strict=True):
+            edges_found.append(edges)
             if limit > until:
-                more = blocks_around(edges, min(limit, WIDE))
-                blocks += [each for each in more if np.diff(each).max() <= limit]
-    sizes = np.diff(np.unique(np.concatenate(found)))
+                new_blocks = blocks_around(edges, min(limit, WIDE_ROWS))
+                blocks += [values for values in new_blocks if np.diff(values).max() <= limit]
+    sizes = np.diff(np.unique(np.concatenate(edges_found)))
     smaller = np.empty_like(classes)
     smaller[order] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
     return smaller
 
 
-def blocks_around(edges: npt.NDArray[np.int64], most: int) -> list[npt.NDArray[np.int64]]:
-    """Return where classes begin, block by block; one of more than ``most`` rows is by itself."""
-    wide = np.flatnonzero(np.diff(edges) > most)
-    firsts = [a for a, _ in blocks_of(edges - edges[0], JOB)]
+def blocks_around(edges: npt.NDArray[np.int64], limit: int) -> list[npt.NDArray[np.int64]]:
+    """Return where classes begin, block by block; one of more than ``limit`` rows is by itself."""
+    wide = np.flatnonzero(np.diff(edges) > limit)
+    firsts = [begin for begin, _ in blocks_of(edges - edges[0], JOB_ROWS)]
     cuts = np.unique([*firsts, *wide, *(wide + 1), len(edges) - 1])
-    return [edges[a : b + 1] for a, b in pairwise(cuts.tolist())]
+    return [edges[begin : end + 1] for begin, end in pairwise(cuts.tolist())]
 
 
 def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:
@@ -198,7 +219,7 @@ def buckets_of(constraint: Constraint) -> npt.NDArray[np.int32]:
         values = rules.value[attribute][rules.keys[attribute]]
         buckets = buckets * (int(values.max(initial=0)) + 1) + values
         highest = int(buckets.max(initial=0))
-        if highest < 2 * len(buckets) + FEW:
+        if highest < 2 * len(buckets) + COUNTED_BUCKETS:
             ranks = np.cumsum(np.bincount(buckets, minlength=1) > 0) - 1
             buckets = ranks[buckets]
         else:
@@ -236,17 +257,21 @@ def all_legal(classes: Classes, constraint: Constraint, workers: Workers) -> boo
     kept = np.flatnonzero(classes >= 0).astype(np.int32)
     order, starts = kernels.hashing.group(classes[kept], int(classes.max(initial=-1)) + 1)
     jobs = [
-        (constraint.rules, kept[order[starts[a] : starts[b]]], starts[a : b + 1] - starts[a])
-        for a, b in blocks_of(starts, JOB)
+        (
+            constraint.rules,
+            kept[order[starts[begin] : starts[end]]],
+            starts[begin : end + 1] - starts[begin],
+        )
+        for begin, end in blocks_of(starts, JOB_ROWS)
     ]
-    found = workers.map(kernels.legality.shortfalls, jobs, [len(job[1]) for job in jobs])
-    return all((shortfall == 0).all() for shortfall in found)
+    shortfalls = workers.map(kernels.legality.shortfalls, jobs, [len(job[1]) for job in jobs])
+    return all((shortfall == 0).all() for shortfall in shortfalls)
 
 
 def mixed(before: Classes, after: Classes) -> npt.NDArray[np.bool_]:
-    """Return whether each class of ``after``, and last -1, holds rows of two classes before."""
-    least = np.full(int(after.max()) + 2, np.iinfo(np.int32).max)
-    most = np.full(len(least), -1)
-    np.minimum.at(least, after, before)
-    np.maximum.at(most, after, before)
-    return np.asarray(least < most)
+    """Return whether a class of ``after``, and last -1, has rows of two classes of ``before``."""
+    lowest = np.full(int(after.max()) + 2, np.iinfo(np.int32).max)
+    highest = np.full(len(lowest), -1)
+    np.minimum.at(lowest, after, before)
+    np.maximum.at(highest, after, before)
+    return np.asarray(lowest < highest)

@@ -33,7 +33,7 @@ from anon_sql.errors import Words
 from anon_sql.privacy import MODELS
 from anon_sql.privacy.constraint import Constraint
 
-# what several methods say of common parameters
+# Sentences that several methods add to common parameters.
 NOT_DROPPED = (
     "This function suppresses no rows on request: 'drop' is refused if a class is * in every "
     "quasi-identifier."
@@ -71,14 +71,22 @@ class GivenClasses:
 class Call(Generic[Options]):
     """One call of a method: everything it may read besides the table.
 
-    constraint: what the rows of a class must satisfy, of the real rows alone where ``real`` is
-    given. options: the method's own parameters. classes: int32[n], given with the table; real:
-    bool[n], False for rows that a method added, None where there are none; strata: int32[n], the
-    stratum of each row, None for one. All in canonical order. A method is called with the rows of
-    one stratum, unless it is ``across_strata``. suppressed_released: whether suppressed rows are
-    released, as a class that must be legal. one_value: whether the release shows a mean or median
-    of each class. rows: of the whole table, where the rows of the call are some of them, as those
-    of a stratum are; None: all. secret: a key, if classes must tell nothing of sensitive values.
+    All arrays are in canonical order. A method is called with the rows of one stratum, unless it is
+    ``across_strata``.
+
+    constraint: what the rows of a class must satisfy, of the real rows alone if ``real`` is not
+        None.
+    options: the method's own parameters.
+    classes: int32[n], from a column of the table.
+    real: bool[n], False for rows that a method added; None without such rows.
+    strata: int32[n], the stratum of each row, which no class crosses; None for one stratum.
+    fixed: the columns that make up the strata.
+    suppressed_released: whether suppressed rows are released, as a class that must be legal.
+    one_value: whether the release shows a mean or median of each class.
+    rows: of the whole table, if the rows of the call are some of them, as the rows of a stratum
+        are; None: all.
+    secret: a key, if the release is transparent: its classes tell nothing of sensitive values.
+    by_size: whether a transparent release goes by the size of classes.
     """
 
     function: str
@@ -86,24 +94,25 @@ class Call(Generic[Options]):
     seed: int
     workers: Workers
     options: Options
-    classes: npt.NDArray[np.int32] | None = None  # given with the table, canonical order
-    real: npt.NDArray[np.bool_] | None = None  # which rows are; None: all. constraint is of them
-    strata: npt.NDArray[np.int32] | None = None  # that no class crosses
-    fixed: tuple[str, ...] = ()  # the columns that make up the strata
-    suppressed_released: bool = True  # suppressed rows, as one class
+    classes: npt.NDArray[np.int32] | None = None
+    real: npt.NDArray[np.bool_] | None = None
+    strata: npt.NDArray[np.int32] | None = None
+    fixed: tuple[str, ...] = ()
+    suppressed_released: bool = True
     one_value: bool = False
     rows: int | None = None
-    secret: bytes | None = field(default=None, repr=False)  # of a transparent release
-    by_size: bool = False  # a transparent release, by the size of classes
+    secret: bytes | None = field(default=None, repr=False)
+    by_size: bool = False
 
 
 @dataclass(frozen=True)
 class Partition:
     """Classes of a table's rows.
 
-    classes: int32[n], -1 for suppressed, ids in no particular order. stats: counts by name. nodes:
-    int32[n, d] where the method chose the hierarchy node of each label, equal within a class (-1
-    for NULL); without it a label is the lowest common ancestor.
+    classes: int32[n], -1 for suppressed, ids in no particular order.
+    stats: counts by name.
+    nodes: int32[n, d] if the method chose the hierarchy node of each label, equal within a class
+        (-1 for NULL); without it a label is the lowest common ancestor.
     """
 
     classes: npt.NDArray[np.int32]
@@ -115,13 +124,15 @@ class Partition:
 class Method:
     """A registered method, or a step that makes classes.
 
-    takes: the group of its own parameters. what, paper, cost (growth of time with n rows), needs
-    (what a table must have): in words, as ``anon_methods`` lists them; what is empty for a step.
-    columns: the types of quasi-identifiers that it takes, empty for all. perturbative: whether the
-    release has rows that the table lacks. quadratic: whether its time grows with the square of the
-    rows or classes. needs_all_rows: why it cannot release a table in parts; None if it can.
+    takes: the group of its own parameters.
+    what, paper, cost, needs: in words, as ``anon_methods`` lists them: what it does (empty for a
+        step), its source, the growth of time with n rows, what a table must have.
+    columns: the types of quasi-identifiers that it takes, empty for all.
+    perturbative: whether the release has rows that the table lacks.
+    quadratic: whether its time grows with the square of the rows or classes.
+    needs_all_rows: why it cannot release a table in parts; None if it can.
     across_strata: whether it is called with the rows of all strata, and keeps classes within them.
-    suppresses_k: whether it may suppress k rows where no limit is given, instead of none.
+    suppresses_k: whether it may suppress k rows if no limit is set, instead of none.
     """
 
     name: str
@@ -171,11 +182,13 @@ def method(
 ) -> Callable[[Run], Run]:
     """Register a method, or a step of one, under the name of its SQL function.
 
-    takes: the group of its own parameters. only, without: the common parameters that it has, or
-    lacks. defaults, notes: other defaults of common parameters, and sentences that follow theirs.
+    takes: the group of its own parameters.
+    only, without: the common parameters that it has, or lacks.
+    defaults, notes: other defaults of common parameters, and sentences that follow theirs.
+    adds: the columns that the function adds.
     facts: further fields of ``Method``.
     """
-    own = () if only is None else (*only, *parameters_of(takes))
+    parameter_names = () if only is None else (*only, *parameters_of(takes))
     releases = facts.get("what") and not facts.get("perturbative")  # classes of rows of the table
 
     def file(run: Run) -> Run:
@@ -185,7 +198,7 @@ def method(
             *((InSeries,) if facts.get("what") else ()),
             *((Transparent,) if releases and not facts.get("needs_all_rows") else ()),
             takes,
-            only=own or None,
+            only=parameter_names or None,
             without=without if releases else (*without, "series"),
             defaults=defaults,
             notes=notes,

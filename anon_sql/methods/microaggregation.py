@@ -20,16 +20,16 @@ from anon_sql.methods.method import Call
 from anon_sql.methods.ordering import Order, pieces
 from anon_sql.methods.searching import late
 
-WIDEST = 256  # axes; more text than that is not compared row by row
+MAX_AXES = 256  # more text than that is not compared row by row
 
 
 def points_of(table: QuasiTable, k: int) -> "kernels.microaggregation.Points | None":
     """Return standardized columns in canonical order.
 
-    None for more than WIDEST axes, and for a table without a column of numbers, dates or times. One
-    a number and one each value of a category, together of variance 1. A further number marks NULL
-    of a number, so far away that a class that mixes NULL and numbers costs more than one of any
-    numbers.
+    None for more than MAX_AXES axes, and for a table without a column of numbers, dates or times.
+    There is one axis per number and one per value of a category; those of a category together have
+    variance 1. A further axis marks NULL of a number, so far away that a class that mixes NULL and
+    numbers costs more than a class of any numbers.
     """
     numbers = [isinstance(column, Numbers) for column in table.columns]
     parts: list[npt.NDArray[np.float64]] = []
@@ -37,27 +37,27 @@ def points_of(table: QuasiTable, k: int) -> "kernels.microaggregation.Points | N
     square: list[float] = []
     if not any(numbers):
         return None
-    for at, number in enumerate(numbers):
-        points = table.points[:, at]
-        weight = 1.0 if table.weights is None else float(table.weights[at])
+    for i, number in enumerate(numbers):
+        points = table.points[:, i]
+        weight = 1.0 if table.weights is None else float(table.weights[i])
         if number:
             null = points == NULL_POINT
-            known = points[~null]
-            spread = known.std() if len(known) else 0.0
-            centred = np.where(null, 0.0, points - (known.mean() if len(known) else 0.0))
+            values = points[~null]
+            spread = values.std() if len(values) else 0.0
+            centred = np.where(null, 0.0, points - (values.mean() if len(values) else 0.0))
             parts.append(np.sqrt(weight) * centred / (spread or 1.0))
             parts += [np.sqrt(weight) * null * (2.0 * k)] * bool(null.any())
             continue
-        own = points.astype(np.int64)
-        counts = np.bincount(own)
+        value_codes = points.astype(np.int64)
+        counts = np.bincount(value_codes)
         used = counts > 0
-        many = int(used.sum())
-        if many > WIDEST:
+        distinct = int(used.sum())
+        if distinct > MAX_AXES:
             return None
-        codes.append(((np.cumsum(used) - 1)[own] + len(square)).astype(np.int32))
-        shares = counts[used] / len(own)
-        square += [weight / (float((shares * (1 - shares)).sum()) or 1.0)] * many
-    if len(parts) + len(square) > WIDEST:
+        codes.append(((np.cumsum(used) - 1)[value_codes] + len(square)).astype(np.int32))
+        shares = counts[used] / len(value_codes)
+        square += [weight / (float((shares * (1 - shares)).sum()) or 1.0)] * distinct
+    if len(parts) + len(square) > MAX_AXES:
         return None
     none = np.zeros((table.rows, 0), np.int32)
     return kernels.microaggregation.points_of(
@@ -71,15 +71,15 @@ def sum_of_squares(x: "kernels.microaggregation.Points", classes: npt.NDArray[np
     return float(kernels.microaggregation.squares_of(x, order, starts))
 
 
-PIECE = (1 << 8, 1 << 12)  # least and most rows of a piece
-PAIRS = 1 << 27  # rows times those of a piece, aimed at
-MORE = (0, 1, 2)  # rows of every second class above k, in the starts of which the best is taken
-PROPOSALS = (28, 32, 256)  # a row and start: at least, and at most of 'fast' and of 'good'
-WORK = 1 << 22  # proposals of all rows that are aimed at
-SEVERAL = 1 << 18  # axes of all rows up to which several starts are tried
-NEAR = 24  # rows near each row
+PIECE_ROWS = (1 << 8, 1 << 12)  # of a piece, least and most
+AIMED_PAIRS = 1 << 27  # rows times rows of a piece
+EXTRA_ROWS = (0, 1, 2)  # of every second class above k, in the starts of which the best is taken
+ROW_PROPOSALS = (28, 32, 256)  # per row and start: at least, and at most of 'fast' and 'good'
+AIMED_PROPOSALS = 1 << 22  # of all rows
+MAX_RESTART_AXES = 1 << 18  # of all rows, up to which several starts are tried
+NEAR_ROWS = 24  # of each row
 HOT, AGAIN, COLD = 0.5, 0.1, 0.005  # temperatures, in units of the mean square of a row
-IDLE = 5  # consecutive rounds without gain that end the search
+IDLE_ROUNDS = 5  # without gain, one after another, that end the search
 
 Classes = npt.NDArray[np.int32]
 
@@ -93,40 +93,44 @@ def microaggregate(
 ) -> Classes:
     """Return classes of k to 2k - 1 rows, int32[n].
 
-    order: int32[n], rows with near ones together. The option ``effort`` says how
-    many starts are tried; 'best' searches on until ``until`` or for the option ``rounds``.
+    The option ``effort`` says how many starts are tried; 'best' searches on until ``until`` or for
+    the option ``rounds``.
+
+    x: the points.
+    order: int32[n], rows with near ones together.
+    k: least rows of a class.
+    until: time at which the search ends, see ``working_time``.
     """
     effort, n = call.options.effort, len(x.length)
-    size = max(int(np.clip(PAIRS // n, *PIECE)), 8 * k)
-    least, fast, most = PROPOSALS
-    proposals = int(np.clip(WORK // n, least, fast if effort == "fast" else most))
-    more = MORE[:1] if effort == "fast" or n * x.axes > SEVERAL else MORE
+    size = max(int(np.clip(AIMED_PAIRS // n, *PIECE_ROWS)), 8 * k)
+    fewest, fast, good = ROW_PROPOSALS
+    proposals = int(np.clip(AIMED_PROPOSALS // n, fewest, fast if effort == "fast" else good))
+    extra_rows = EXTRA_ROWS[:1] if effort == "fast" or n * x.axes > MAX_RESTART_AXES else EXTRA_ROWS
     parts = pieces(n, size)
     jobs = [
-        (x.only(order[a:b]), k, more, proposals, (call.seed % 2**64, at))
-        for at, (a, b) in enumerate(parts)
+        (x.only(order[begin:end]), k, extra_rows, proposals, (call.seed % 2**64, i))
+        for i, (begin, end) in enumerate(parts)
     ]
-    found = call.workers.map(_start, jobs, [b - a for a, b in parts])
-    above = np.cumsum([0, *(int(own.max()) + 1 for own in found)])
+    piece_classes = call.workers.map(_start, jobs, [end - begin for begin, end in parts])
+    first_ids = np.cumsum([0, *(int(local_classes.max()) + 1 for local_classes in piece_classes)])
     classes = np.empty(n, np.int32)
-    for (a, b), own, first in zip(parts, found, above, strict=False):
-        classes[order[a:b]] = own + np.int32(first)
+    for (begin, end), local_classes, first_id in zip(parts, piece_classes, first_ids, strict=False):
+        classes[order[begin:end]] = local_classes + np.int32(first_id)
     return _search(x, order, classes, k, size, call, until) if effort == "best" else classes
 
 
 def _start(
     x: "kernels.microaggregation.Points",
     k: int,
-    more: tuple[int, ...],
+    extra_rows: tuple[int, ...],
     proposals: int,
     stream: tuple[int, int],
 ) -> Classes:
     """Return the best classes of a piece's rows, from several starts; never worse than MDAV."""
     near = _near(x)
-    starts = [kernels.microaggregation.mdav(x, k, each) for each in more]
+    starts = [kernels.microaggregation.mdav(x, k, extra) for extra in extra_rows]
     tried = [
-        _annealed(x, start, near, k, proposals, HOT, (*stream, at))
-        for at, start in enumerate(starts)
+        _annealed(x, start, near, k, proposals, HOT, (*stream, i)) for i, start in enumerate(starts)
     ]
     return min([starts[0], *tried], key=lambda classes: sum_of_squares(x, classes))
 
@@ -141,7 +145,7 @@ def _annealed(
     stream: tuple[int, ...],
 ) -> Classes:
     """Return classes after annealing, from 0 without gaps; the SSE may be greater."""
-    most, seeds = 2 * k - 1, np.random.default_rng(stream).integers(2**63, size=2)
+    max_rows, seeds = 2 * k - 1, np.random.default_rng(stream).integers(2**63, size=2)
     for heat, share, seed in ((hot, 1, seeds[0]), (min(hot, AGAIN), 2, seeds[1])):
         state = kernels.microaggregation.means_of(x, classes, 2 * k)
         unit = kernels.microaggregation.squares(state) / len(classes)
@@ -149,25 +153,25 @@ def _annealed(
             break
         steps = proposals * len(classes) // share
         kernels.microaggregation.anneal(
-            state, near, k, most, steps, heat * unit, COLD * unit, np.uint64(seed)
+            state, near, k, max_rows, steps, heat * unit, COLD * unit, np.uint64(seed)
         )
-        kernels.microaggregation.dissolve(state, near, most)
+        kernels.microaggregation.dissolve(state, near, max_rows)
         classes = np.unique(state.home, return_inverse=True)[1].reshape(-1).astype(np.int32)
     return classes
 
 
 def _near(x: "kernels.microaggregation.Points") -> npt.NDArray[np.int32]:
-    """Return the rows near each row of a piece, int32[m, NEAR]."""
+    """Return the rows near each row of a piece, int32[m, NEAR_ROWS]."""
     width = np.sqrt(x.square)
     reach = 2 * max(np.abs(x.numbers).max(initial=0.0), width.max(initial=0.0)) or 1.0
     columns = np.column_stack([x.numbers / reach, x.codes]).astype(np.float32)
     weights = np.ones(columns.shape[1], np.float32)  # distances of columns are capped at 1
     weights[x.numbers.shape[1] :] = 2 * width[x.codes[0]] / reach
     rows = np.arange(len(columns), dtype=np.int32)
-    found: npt.NDArray[np.int32] = kernels.k_member.near_rows(
-        np.ascontiguousarray(columns.T), weights, rows, NEAR
+    near: npt.NDArray[np.int32] = kernels.k_member.near_rows(
+        np.ascontiguousarray(columns.T), weights, rows, NEAR_ROWS
     )
-    return found
+    return near
 
 
 def _search(
@@ -181,32 +185,42 @@ def _search(
 ) -> Classes:
     """Return classes of less SSE: round after round other neighbouring classes are annealed."""
 
-    rounds, place = call.options.rounds, np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    done = idle = 0
-    while (rounds is None or done < rounds) and idle < IDLE and not late(until):
+    rounds, position = call.options.rounds, np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    done_rounds = idle_rounds = 0
+    while (
+        (rounds is None or done_rounds < rounds) and idle_rounds < IDLE_ROUNDS and not late(until)
+    ):
         rows, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
-        line = np.argsort(np.minimum.reduceat(place[rows], starts[:-1]), kind="stable")
+        line = np.argsort(np.minimum.reduceat(position[rows], starts[:-1]), kind="stable")
         ends = np.cumsum(np.diff(starts)[line])
-        offset = size // 2 * (done % 2)
+        offset = size // 2 * (done_rounds % 2)
         inner = np.searchsorted(ends, np.arange(offset, len(order) - size // 2, size)).tolist()
         cuts = sorted({0, *inner, len(line)})
-        groups = [[rows[starts[c] : starts[c + 1]] for c in line[a:b]] for a, b in pairwise(cuts)]
-        jobs = [(x, own, k, (call.seed % 2**64, done, at), until) for at, own in enumerate(groups)]
-        better: list[Any] = call.workers.map(_again, jobs, [sum(map(len, own)) for own in groups])
+        groups = [
+            [rows[starts[c] : starts[c + 1]] for c in line[begin:end]]
+            for begin, end in pairwise(cuts)
+        ]
+        jobs = [
+            (x, group_classes, k, (call.seed % 2**64, done_rounds, i), until)
+            for i, group_classes in enumerate(groups)
+        ]
+        better: list[Any] = call.workers.map(
+            _again, jobs, [sum(map(len, group_classes)) for group_classes in groups]
+        )
         gained = False
-        for own, found in zip(groups, better, strict=True):
-            if found is not None:
-                classes[np.concatenate(own)] = classes.max() + 1 + found
+        for group_classes, new_classes in zip(groups, better, strict=True):
+            if new_classes is not None:
+                classes[np.concatenate(group_classes)] = classes.max() + 1 + new_classes
                 gained = True
         classes = np.unique(classes, return_inverse=True)[1].reshape(-1).astype(np.int32)
-        done, idle = done + 1, 0 if gained else idle + 1
+        done_rounds, idle_rounds = done_rounds + 1, 0 if gained else idle_rounds + 1
     return classes
 
 
 def _again(
     x: "kernels.microaggregation.Points",
-    own: list[Any],
+    group_classes: list[Any],
     k: int,
     stream: tuple[int, ...],
     until: float | None,
@@ -214,12 +228,15 @@ def _again(
     """Return classes of less SSE of the rows of some classes; None without gain."""
     if late(until):
         return None
-    rows = x.only(np.concatenate(own))
-    classes = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
+    rows = x.only(np.concatenate(group_classes))
+    classes = np.repeat(
+        np.arange(len(group_classes), dtype=np.int32),
+        [len(class_rows) for class_rows in group_classes],
+    )
     hot = HOT * 0.5 ** (stream[1] % 4)
-    found = _annealed(rows, classes, _near(rows), k, 4 * PROPOSALS[2], hot, stream)
-    saved = sum_of_squares(rows, classes) - sum_of_squares(rows, found)
-    return found if saved > 1e-9 else None
+    annealed = _annealed(rows, classes, _near(rows), k, 4 * ROW_PROPOSALS[2], hot, stream)
+    saved = sum_of_squares(rows, classes) - sum_of_squares(rows, annealed)
+    return annealed if saved > 1e-9 else None
 
 
 Standardized = npt.NDArray[np.float32]
@@ -233,8 +250,8 @@ def standardized(table: QuasiTable) -> Standardized:
     marks it.
     """
     parts = []
-    for at, column in enumerate(table.columns):
-        points = table.points[:, at]
+    for i, column in enumerate(table.columns):
+        points = table.points[:, i]
         if isinstance(column, Numbers):
             null = points == NULL_POINT
             mean = points[~null].mean() if not null.all() else 0.0
@@ -252,8 +269,8 @@ def _scaled(columns: npt.NDArray[np.float64] | npt.NDArray[np.bool_]) -> Standar
     return np.asarray(centred / (spread or 1.0), np.float32)
 
 
-STEPS = 10  # at most; the sum of squares decreases little after the first four
-CELLS = 1 << 24  # distances between two tests for Ctrl-C, some .05 s
+MAX_STEPS = 10  # at most; the sum of squares decreases little after the first four
+CHECK_CELLS = 1 << 24  # distances computed between two tests for Ctrl-C, some .05 s
 
 
 def k_means(
@@ -262,26 +279,26 @@ def k_means(
     """Return the cluster of each row, int32[n], from 0 without gaps, at most ``count`` of them.
 
     Lloyd's algorithm from random distinct rows. A block of rows is one thread's work, since sums of
-    floats in BLAS depend on the number of threads. Where a centre is nearest to no row, it stays.
-    Raises AnonError where the extra ml is not installed.
+    floats in BLAS depend on the number of threads. If a centre is nearest to no row, it stays.
+    Raises AnonError if the extra ml is not installed.
     """
     threadpool_limits = limits(workers.function)
-    first, _ = distinct_rows(workers.function, features)
-    chosen = first[np.random.default_rng(seed).permutation(len(first))[:count]]
+    distinct, _ = distinct_rows(workers.function, features)
+    chosen = distinct[np.random.default_rng(seed).permutation(len(distinct))[:count]]
     centres, clusters = features[chosen], np.full(len(features), -1, dtype=np.int32)
-    rows = max(CELLS // len(centres), 1)
-    blocks = [features[at : at + rows] for at in range(0, len(features), rows)]
+    rows = max(CHECK_CELLS // len(centres), 1)
+    blocks = [features[first_row : first_row + rows] for first_row in range(0, len(features), rows)]
     cells = [len(block) * len(centres) for block in blocks]
-    with threadpool_limits(1), Progress(workers.function, STEPS * sum(cells)) as progress:
+    with threadpool_limits(1), Progress(workers.function, MAX_STEPS * sum(cells)) as progress:
         progress.note = "k-means"
         shared = Workers(workers.function, workers.threads, progress)
-        for _ in range(STEPS):
+        for _ in range(MAX_STEPS):
             halves = (centres * centres).sum(axis=1) / 2
             jobs = [(block, centres, halves) for block in blocks]
-            found = np.concatenate(shared.map(_nearest, jobs, cells))
-            if np.array_equal(found, clusters):
+            nearest = np.concatenate(shared.map(_nearest, jobs, cells))
+            if np.array_equal(nearest, clusters):
                 break
-            centres, clusters = _means(features, found, centres), found
+            centres, clusters = _means(features, nearest, centres), nearest
     _, dense = np.unique(clusters, return_inverse=True)
     return np.asarray(dense, np.int32).reshape(-1)
 

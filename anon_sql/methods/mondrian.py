@@ -1,24 +1,21 @@
 """Mondrian, its strict form along hierarchies, and the greedy top-down method.
 
-Mondrian: the column of largest span is cut at its median while both sides keep k rows. Source:
-LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper leaves
-open how categories are ordered and to which side equal values go; see ``kernels.mondrian``.
-Departure: where more than k is required, cuts both of whose sides are legal are one of two
-attempts; the other cuts for k alone and merges illegal classes. The attempt of less NCP is kept.
-
-Basic Mondrian: strict cuts along hierarchies. Source: LeFevre, DeWitt and Ramakrishnan 2006,
-"Mondrian multidimensional k-anonymity", strict partitioning, with the categorical cut as M-COF
-cites it: a node of the hierarchy is replaced by its children, each of which has k rows or none. A
-number is cut at its median, text without a hierarchy into its values, NULL from values. The width
-of a column is the share of leaves below the node, the normalized range, or the share of distinct
-values; the widest column that can be cut is cut. Departure: the published Python version tests one
-half of a cut only.
-
-Top-down greedy: sets are split between two rows far apart, then sets below k grow to k. Source: Xu
-et al. 2006, "Utility-based anonymization using local recoding", section 4.2. Where the paper is
-silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are treated in the order
-of the tree; the class that lends rows is the nearest that keeps k of its own, and lends the rows of
-least loss together with the set.
+- Mondrian: the column of largest span is cut at its median while both sides keep k rows. Source:
+  LeFevre, DeWitt and Ramakrishnan 2006, "Mondrian multidimensional k-anonymity". The paper leaves
+  open how categories are ordered and to which side equal values go; see ``kernels.mondrian``.
+  Departure: if more than k is required, cuts both of whose sides are legal are one of two attempts;
+  the other cuts for k alone and merges illegal classes. The attempt of less NCP is kept.
+- Basic Mondrian: strict cuts along hierarchies. Source: the same paper, strict partitioning, with
+  the categorical cut as M-COF cites it: a node of the hierarchy is replaced by its children, each
+  of which has k rows or none. A number is cut at its median, text without a hierarchy into its
+  values, NULL from values. The width of a column is the share of leaves below the node, the
+  normalized range, or the share of distinct values; the widest column that can be cut is cut.
+  Departure: the published Python version tests one half of a cut only.
+- Top-down greedy: sets are split between two rows far apart, then sets below k grow to k. Source:
+  Xu et al. 2006, "Utility-based anonymization using local recoding", section 4.2. If the paper is
+  silent: a row goes to the side whose |E| * NCP(E) grows less; sets below k are treated in the
+  order of the tree; the class that lends rows is the nearest that keeps k of its own, and lends the
+  rows of least loss together with the set.
 """
 
 from dataclasses import dataclass
@@ -69,24 +66,24 @@ class Mondrian(Partitioning):
     notes={"suppressed": NOT_DROPPED, "seed": NO_CHOICE, "hierarchy": BY_NODES},
 )
 def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
-    """Return legal classes."""
-    rules, found = call.constraint.rules, []
-    for required in [None] if rules is None else [rules, None]:
+    """Return legal classes: the attempt that loses least."""
+    rules, attempts = call.constraint.rules, []
+    for cut_rules in [None] if rules is None else [rules, None]:
         leaves = kernels.mondrian.mondrian_partition(
             table.points,
             table.model,
             call.constraint.smallest,
-            required,
+            cut_rules,
             workers=call.workers,
             partitioning=call.options.partitioning,
             columns=call.options.columns,
         )
         classes = leaves.classes()
-        if required is None:
+        if cut_rules is None:
             classes = merge_until_legal(table, classes, call.constraint, call.workers)
-        found.append(classes)
-    best = 0 if rules is None else cheapest(table, found, call.workers)
-    return Partition(found[best])
+        attempts.append(classes)
+    least = 0 if rules is None else cheapest(table, attempts, call.workers)
+    return Partition(attempts[least])
 
 
 @method(
@@ -98,7 +95,7 @@ def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
 )
 def basic_mondrian(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     """Return classes of at least k rows; a label is the lowest common ancestor of its class."""
-    leaves = kernels.mondrian.basic_mondrian(
+    leaves = kernels.basic_mondrian.basic_mondrian(
         table.points, table.model, call.constraint.smallest, call.workers
     )
     return Partition(leaves.classes())

@@ -54,24 +54,24 @@ class MondrianCof(Recovery, Partitioning):
     },
 )
 def mondrian_cof(table: QuasiTable, call: Call[MondrianCof]) -> Partition:
-    """Return classes of at least k rows.
+    """Return classes of at least k rows (algorithm 1, with one pass over the outliers).
 
     stats: partitions, detected, recovered, returned, suppressed.
     """
-    k, chosen, points = call.constraint.smallest, call.options, table.points
+    k, options, points = call.constraint.smallest, call.options, table.points
 
     def grow(part: npt.NDArray[np.float64]) -> kernels.sides.Leaves:
         return kernels.mondrian.mondrian_partition(
-            part, table.model, k, partitioning=chosen.partitioning, workers=call.workers
+            part, table.model, k, partitioning=options.partitioning, workers=call.workers
         )
 
     leaves = grow(points)
-    codes = chosen.distance == "codes"
+    digitized = options.distance == "codes"
     scores = kernels.cof.cof_score(
-        scaled_codes(table) if codes else points,
+        scaled_codes(table) if digitized else points,
         leaves,
         k,
-        metric="euclid" if codes else "gower",
+        metric="euclid" if digitized else "gower",
         variant="rayden",
         weights=table.model.weight,
         workers=call.workers,
@@ -81,9 +81,9 @@ def mondrian_cof(table: QuasiTable, call: Call[MondrianCof]) -> Partition:
         leaves,
         scores,
         call.constraint,
-        detected=is_outlier(scores, leaves, chosen),
-        repair=chosen.repair,
-        unrecovered=chosen.unrecovered,
+        detected=is_outlier(scores, leaves, options),
+        repair=options.repair,
+        unrecovered=options.unrecovered,
         again=lambda rows: grow(points[rows]),
         workers=call.workers,
     )
@@ -91,12 +91,14 @@ def mondrian_cof(table: QuasiTable, call: Call[MondrianCof]) -> Partition:
 
 
 def scaled_codes(table: QuasiTable) -> npt.NDArray[np.float64]:
-    """Return the points with codes scaled like numbers; NULL stays farthest from all else."""
+    """Return the points with codes scaled like numbers, float64[n, d]; NULL stays farthest from all
+    else.
+    """
     points = table.points.copy()
-    for at, column in enumerate(table.columns):
+    for i, column in enumerate(table.columns):
         if not isinstance(column, Numbers):
-            null = points[:, at] == table.model.null[at]
-            most = points[~null, at].max(initial=0.0)
-            scaled = points[:, at] / max(most, 1.0) * table.model.weight[at]
-            points[:, at] = np.where(null, NULL_POINT, scaled)
+            null = points[:, i] == table.model.null[i]
+            largest = points[~null, i].max(initial=0.0)
+            scaled = points[:, i] / max(largest, 1.0) * table.model.weight[i]
+            points[:, i] = np.where(null, NULL_POINT, scaled)
     return points

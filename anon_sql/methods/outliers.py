@@ -1,12 +1,9 @@
-"""Find outliers by their COF and take them out of their classes, as RAYDEN and M-COF do.
+"""Find outliers by their COF, take them out of their classes, and partition them anew.
 
-Decide which rows are outliers by their COF: those above a threshold of their class or of all.
-Sources: Haruna et al. 2026 (RAYDEN), whose threshold is mean + alpha standard deviations of a
-class; Kara and Eyüpoğlu 2023 (M-COF) give none.
-
-Take outliers out of their classes and partition them anew, as RAYDEN and M-COF do. Sources: Haruna
-et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algorithm 1, lines 19 to
-27). Departure: both papers may leave a class below k; see ``cap`` and ``_merge_short``.
+Sources: Haruna et al. 2026 (RAYDEN, algorithms 2 and 3); Kara and Eyüpoğlu 2023 (M-COF, algorithm
+1, lines 19 to 27). A row r is an outlier if COF(r) > τ, and RAYDEN's τ is mean + α standard
+deviations of its class; M-COF gives no threshold. Departure: both papers may leave a class below k;
+see ``cap`` and ``_merge_short``.
 """
 
 from collections.abc import Callable
@@ -75,12 +72,14 @@ class Variant:
 def is_outlier(
     scores: npt.NDArray[np.float64], leaves: "kernels.sides.Leaves", options: Outliers
 ) -> npt.NDArray[np.bool_]:
-    """Return which rows are outliers, bool[n].
+    """Return which rows are outliers, bool[n] (RAYDEN, algorithm 2, lines 10 and 11).
 
-    scores: float64[n], COF of each row within its leaf. options: ``threshold`` is the COF above
-    which a row is an outlier; where it is None, ``alpha`` gives each leaf its own, and a row of
-    infinite COF is an outlier. Scores are compared with ``threshold`` as they are, without the
-    tolerance of the other rule, so that a user can repeat the comparison in SQL.
+    scores: float64[n], COF of each row within its leaf.
+    leaves: the partition.
+    options: ``threshold`` is the COF above which a row is an outlier. If it is None, ``alpha``
+        gives each leaf its own, and a row of infinite COF is an outlier. Scores are compared with
+        ``threshold`` as they are, without the tolerance of the other rule, so that a user can
+        repeat the comparison in SQL.
     """
     threshold = options.threshold
     if threshold is None:
@@ -105,22 +104,25 @@ def recover(
 ) -> tuple[npt.NDArray[np.int32], dict[str, int]]:
     """Return class ids int32[n], -1 for suppressed, and counts of detected rows and others.
 
-    scores: float64[n], COF of each row within its leaf. detected: bool[n], the outliers. again:
-    returns the leaves of some rows, int64[m] ascending, as the method partitions. repair: 'cap'
-    lets a class give up its worst outliers while it keeps k rows; 'merge' takes all of them, and
-    joins a class left below k to the nearest. unrecovered: 'return' or 'suppress' outliers that are
-    too few for a class.
+    RAYDEN, algorithm 2, lines 12 to 21: the removed rows are OD, their new classes P_rec.
+
+    scores: float64[n], COF of each row within its leaf.
+    detected: bool[n], the outliers.
+    repair: 'cap' lets a class give up its worst outliers while it keeps k rows; 'merge' takes all
+        of them, and joins a class left below k to the nearest.
+    unrecovered: 'return' or 'suppress' outliers that are too few for a class.
+    again: returns the leaves of some rows, int64[m] ascending, as the method partitions.
     """
     classes = leaves.classes()
     removed = detected if repair == "merge" else cap(classes, detected, scores, constraint.smallest)
     rows = np.flatnonzero(removed)
-    home = classes[rows]
+    origin = classes[rows]
     classes[rows] = -1
     recovered = len(rows) >= constraint.smallest
     if recovered:
         classes[rows] = len(leaves.starts) - 1 + again(rows).classes()
     elif unrecovered == "return":
-        classes[rows] = home
+        classes[rows] = origin
     stats = {
         "partitions": len(leaves.starts) - 1,
         "detected": int(detected.sum()),
@@ -136,14 +138,20 @@ def cap(
     scores: npt.NDArray[np.float64],
     k: int,
 ) -> npt.NDArray[np.bool_]:
-    """Return which detected rows may leave, bool[n]: largest scores first, while k rows stay."""
+    """Return which detected rows may leave, bool[n]: largest scores first, while k rows stay.
+
+    classes: int32[n], class of each row.
+    detected: bool[n], the outliers.
+    scores: float64[n], COF of each row.
+    k: rows that stay, at least.
+    """
     surplus = np.bincount(classes) - k
     rows = np.flatnonzero(detected)
     rows = rows[np.lexsort((rows, -scores[rows], classes[rows]))]
-    own = classes[rows]
-    rank = np.arange(len(rows)) - np.searchsorted(own, own)
+    class_of = classes[rows]
+    rank = np.arange(len(rows)) - np.searchsorted(class_of, class_of)
     removed = np.zeros(len(classes), dtype=np.bool_)
-    removed[rows[rank < surplus[own]]] = True
+    removed[rows[rank < surplus[class_of]]] = True
     return removed
 
 

@@ -17,7 +17,7 @@ from anon_sql.methods.method import BY_NODES, Call, GivenClasses, Partition, met
     },
 )
 def generalize(table: QuasiTable, call: Call[GivenClasses]) -> Partition:
-    """Return the given classes. Raises AnonError where one is illegal."""
+    """Return the classes of the table. Raises AnonError if one is illegal."""
     assert call.classes is not None
     small = int((~call.constraint.legal(call.classes, int(call.classes.max()) + 1)).sum())
     if small:

@@ -1,9 +1,10 @@
 """RAYDEN: VP-tree classes under Gower's distance, whose COF outliers are classed anew.
 
-Source: Haruna et al. 2026, "Data Privacy and Utility Trade-Off", algorithms 1 to 3. Departures,
-each needed to keep the paper's own guarantee:
+Source: Haruna et al. 2026, "Data Privacy and Utility Trade-Off", algorithms 1 to 3.
+``kernels.vp_tree`` is algorithm 1, ``kernels.cof`` is lines 2 to 9 of algorithm 2, and
+``outliers.recover`` is the rest of it. Departures, each needed to keep the paper's own guarantee:
 
-- The VP-tree cuts only where both sides keep k rows (the pseudo-code continues below k).
+- The VP-tree cuts only if both sides keep k rows (the pseudo-code continues below k).
 - A class that outliers would leave below k keeps its least outlying ones (``repair := 'cap'``) or
   is merged into the nearest class (``'merge'``); the paper releases k - 1 rows.
 - Outliers too few for a class of their own return to the class they came from. The paper suppresses
@@ -45,11 +46,11 @@ class Rayden(Variant, Recovery, VantagePoints):
     },
 )
 def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
-    """Return classes of at least k rows.
+    """Return classes of at least k rows (algorithm 3).
 
-    stats: partitions, detected, recovered, returned, suppressed.
+    stats: partitions (t), detected (|OD|), recovered (|RD|), returned, suppressed (|SD|).
     """
-    k, chosen, points = call.constraint.smallest, call.options, table.points
+    k, options, points = call.constraint.smallest, call.options, table.points
     weights = table.model.weight
 
     def grow(part: npt.NDArray[np.float64], seed: int) -> kernels.sides.Leaves:
@@ -60,18 +61,18 @@ def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
             seed=seed,
             weights=weights,
             workers=call.workers,
-            vantage=chosen.vantage,
-            cut=chosen.cut,
-            tries=chosen.tries,
+            vantage=options.vantage,
+            cut=options.cut,
+            tries=options.tries,
         )
 
-    leaves = grow(points, call.seed)
+    leaves = grow(points, call.seed)  # P, line 1 of algorithm 3
     scores = kernels.cof.cof_score(
         points,
         leaves,
         k,
         metric="gower",
-        variant=chosen.variant,
+        variant=options.variant,
         weights=weights,
         workers=call.workers,
     )
@@ -80,9 +81,9 @@ def rayden(table: QuasiTable, call: Call[Rayden]) -> Partition:
         leaves,
         scores,
         call.constraint,
-        detected=is_outlier(scores, leaves, chosen),
-        repair=chosen.repair,
-        unrecovered=chosen.unrecovered,
+        detected=is_outlier(scores, leaves, options),
+        repair=options.repair,
+        unrecovered=options.unrecovered,
         again=lambda rows: grow(points[rows], call.seed + 1),
         workers=call.workers,
     )

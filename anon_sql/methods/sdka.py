@@ -7,9 +7,9 @@ Source: Majeed and Hwang 2025, SDkA, steps 4 and 5; step 3 is ``pipeline.synthes
 - k, l and t count real rows alone, and a label is made of the real rows of its class.
 - A number becomes the range of its class (``numbers := 'range'``); the paper takes the centre,
   which does not contain the values of its rows.
-- A value that is dominant in the table is shown where a class agrees on it, and remains a
-  quasi-identifier of a class of k real rows. The paper's claim that such a value poses no risk is
-  not relied on.
+- A value that is dominant in the table is shown if a class agrees on it, and remains a
+  quasi-identifier of a class of k real rows. The paper claims that such a value poses no risk; no
+  guarantee depends on that claim.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,48 +38,54 @@ GENERATORS: Mapping[str, Callable[[str, RealRows, int, int], Generator]] = {
     "ctgan": Ctgan,
     "bootstrap": Bootstrap,
 }
-_DRAWS = 50  # for a value, before it is given up
-_LEAST = 500  # records a draw, since few may be new
+_MAX_DRAWS = 50  # for a value, before it is given up
+_DRAW_RECORDS = 500  # per draw, at least, since few may be new
 
 
 def generate(
-    function: str, kind: str, real: RealRows, wanted: Mapping[int, int], seed: int, epochs: int
+    function: str, kind: str, real: RealRows, counts: Mapping[int, int], seed: int, epochs: int
 ) -> Positions:
-    """Return as many records of each sensitive value (by its code) as wanted, int32[sum, d].
+    """Return as many records of each sensitive value as are asked for, int32[sum, d].
 
-    They are in the order of ``wanted``; a record holds by column the position of the real row whose
-    value it takes. kind: one of ``GENERATORS``; epochs: duration of the training. Raises AnonError
-    where the generator is not installed, on Ctrl-C, and where too few records differ from real
-    rows.
+    They are in the order of ``counts``; a record has by column the position of the real row whose
+    value it takes. Raises AnonError if the generator is not installed, on Ctrl-C, and if too few
+    records differ from real rows.
+
+    function: name of the function, for errors.
+    kind: one of ``GENERATORS``.
+    real: the real rows.
+    counts: how many records of each sensitive value, by its code.
+    seed: of the generator.
+    epochs: duration of the training.
     """
     maker = GENERATORS[kind](function, real, seed, epochs)
-    found: list[Positions] = []
-    with Progress(function, sum(wanted.values())) as progress:
+    accepted: list[Positions] = []
+    with Progress(function, sum(counts.values())) as progress:
         progress.note = "drawing records"
-        for value, count in wanted.items():
-            left = count
-            for at in range(_DRAWS):
-                if left == 0:
+        for value, count in counts.items():
+            missing = count
+            for attempt in range(_MAX_DRAWS):
+                if missing == 0:
                     break
                 check(function)
-                records = maker.draw(value, max(2 * left, _LEAST), at)
-                records = records[real.new(records)][:left]
-                found.append(records)
-                left -= len(records)
+                records = maker.draw(value, max(2 * missing, _DRAW_RECORDS), attempt)
+                records = records[real.new(records)][:missing]
+                accepted.append(records)
+                missing -= len(records)
                 progress.advance(len(records))
-            if left:
+            if missing:
                 raise AnonError(
                     function,
                     f"{count:,} synthetic records of a value must differ from every real row",
-                    f"{count - left:,} that do",
+                    f"{count - missing:,} that do",
                     maker.hint,
                 )
     none = np.zeros((0, len(real.columns)), dtype=np.int32)
-    return np.concatenate([none, *found])
+    return np.concatenate([none, *accepted])
 
 
 Nodes = npt.NDArray[np.int32]
-ENOUGH = 1e-9  # tolerance of a share
+SHARE_TOLERANCE = 1e-9  # tolerance of a share
 
 
 @dataclass(frozen=True)
@@ -140,40 +146,43 @@ def sdka(table: QuasiTable, call: Call[Sdka]) -> Partition:
     count = max(int(real.sum()) // call.constraint.smallest, 1)
     clusters = k_means(features, count, call.seed, call.workers)
     joined, merged = join_clusters(call.function, features, clusters, real, call.constraint)
-    own = table.only(real)
-    legal = merge_until_legal(own, joined[real], call.constraint, call.workers)
+    real_table = table.only(real)
+    legal = merge_until_legal(real_table, joined[real], call.constraint, call.workers)
     becomes = np.zeros(int(joined.max()) + 1, dtype=np.int32)
     becomes[joined[real]] = legal
     classes = becomes[joined]
-    left = len(np.unique(legal))
+    remaining = len(np.unique(legal))
     stats = {
         "clusters": int(clusters.max()) + 1,
-        "merged": merged + int(joined.max()) + 1 - left,
+        "merged": merged + int(joined.max()) + 1 - remaining,
     }
-    return Partition(classes, stats, _nodes(own, legal, call.options.dominant)[classes])
+    return Partition(classes, stats, _nodes(real_table, legal, call.options.dominant)[classes])
 
 
-def _nodes(own: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
+def _nodes(real_table: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
     """Return the node of each class in each column, int32[m, d].
 
-    -1 for NULL alone and where the column has no hierarchy, the root where NULL stands beside
-    values.
+    -1 for NULL alone and if the column has no hierarchy, the root if NULL stands beside values.
+
+    real_table: the real rows.
+    classes: int32[n], class of each.
+    dominant: share of the real rows from which a value is shown.
     """
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
-    nodes = np.full((len(starts) - 1, len(own.columns)), -1, dtype=np.int32)
-    for at, column in enumerate(own.columns):
+    nodes = np.full((len(starts) - 1, len(real_table.columns)), -1, dtype=np.int32)
+    for i, column in enumerate(real_table.columns):
         if not isinstance(column, Hierarchical):
             continue
-        codes = own.points[:, at].astype(np.int64)
+        codes = real_table.points[:, i].astype(np.int64)
         low, high, nulls = kernels.hashing.extremes(order, starts, codes, codes < column.null_code)
         tree = column.tree
-        some = low >= 0
-        node = tree.ancestor(codes[low[some]], codes[high[some]])
-        share = np.bincount(codes, minlength=tree.leaves) / own.rows
+        has_values = low >= 0
+        node = tree.ancestor(codes[low[has_values]], codes[high[has_values]])
+        share = np.bincount(codes, minlength=tree.leaves) / real_table.rows
         leaf = node < tree.leaves
         rare = leaf.copy()
-        rare[leaf] = share[node[leaf]] < dominant - ENOUGH
+        rare[leaf] = share[node[leaf]] < dominant - SHARE_TOLERANCE
         node[rare] = tree.parent[node[rare]]
-        node[nulls[some] > 0] = tree.root
-        nodes[some, at] = node
+        node[nulls[has_values] > 0] = tree.root
+        nodes[has_values, i] = node
     return nodes

@@ -1,12 +1,11 @@
 """Search for orders and classes of less loss, for ``anonymize`` with more effort.
 
-Improve classes by exchanging rows between near ones, round after round. Each round groups near
-classes anew, anneals every group by itself, and keeps the results of less loss. Source: this
-project; simulated annealing in place of dissolving and rebuilding classes (k-member), which gained
-half as much in equal time.
-
-Find better orders than the curve, for ``anonymize`` with more effort. Jobs are divided at fixed
-positions, so that the result does not depend on the number of threads.
+- Classes are improved by exchanging rows between near ones, round after round. Each round groups
+  near classes anew, anneals every group by itself, and keeps the results of less loss. Source: this
+  project; simulated annealing in place of dissolving and rebuilding classes (k-member), which
+  gained half as much in equal time.
+- Orders are better than the curve if rows are near each other. Jobs are divided at fixed positions,
+  so that the result does not depend on the number of threads.
 """
 
 import time
@@ -20,22 +19,24 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.core.running import Progress, Workers
 from anon_sql.core.table import QuasiTable
-from anon_sql.methods.ordering import JOB, Order, pieces, window_order
+from anon_sql.methods.ordering import JOB_ROWS, Order, pieces, window_order
 
-EFFORT = (64, 128, 256)  # proposals a row in the first rounds, the last in all that follow
-PROPOSALS = 6_000_000  # proposals a job, times columns: some .1 s
-ROWS = 1500  # in a group, where classes are small
-LEAST, MOST = 8, 96  # classes in a group: LEAST to twice MOST - 1
+ROW_PROPOSALS = (64, 128, 256)  # per row in the first rounds, the last in all that follow
+JOB_PROPOSALS = 6_000_000  # per job, times columns: some .1 s
+GROUP_ROWS = 1500  # of a group, if classes are small
+MIN_CLASSES, MAX_CLASSES = 8, 96  # of a group: MIN_CLASSES to twice MAX_CLASSES - 1
 HOT, COLD = 0.5, 0.02  # temperatures, in units of ``warmth``
-BLOCK = 1 << 18  # rows whose loss is computed in one job
-IDLE = 3  # consecutive rounds without gain that end the search
+LOSS_JOB_ROWS = 1 << 18  # whose loss is computed in one job
+IDLE_ROUNDS = 3  # without gain, one after another, that end the search
 
 
 @dataclass(frozen=True)
 class Improved:
     """Result of the search.
 
-    classes: int32[n]. rounds: number of completed rounds. loss, start: GCP after and before.
+    classes: int32[n].
+    rounds: number of completed rounds.
+    loss, start: GCP after and before.
     """
 
     classes: npt.NDArray[np.int32]
@@ -55,49 +56,64 @@ def improve(
     seconds: float | None = None,
     rules: "kernels.legality.Rules | None" = None,
     price: float = 0.0,
-    most: int | None = None,
-    lost: float | None = None,
-    effort: tuple[int, ...] = EFFORT,
+    max_rows: int | None = None,
+    initial_loss: float | None = None,
+    effort: tuple[int, ...] = ROW_PROPOSALS,
     compared: int | None = None,
 ) -> Improved:
-    """Return classes of at most the |E| * NCP(E) of the given ones, int32[n].
+    """Return classes that lose at most what the initial ones lose, by |E| * NCP(E), int32[n].
 
-    Class ids run from 0 without gaps, in canonical order of rows. The search ends after ``rounds``,
-    after ``seconds``, or when nothing is gained. The result depends on the seed and the rounds, not
-    on the number of threads. What a round interrupted by the clock has completed is kept; without
-    ``seconds`` no clock decides anything. Only classes of k to ``most`` rows, 2k - 1 unless given,
-    are changed, and keep such sizes.
+    The search ends after ``rounds``, after ``seconds``, or when nothing is gained. The result
+    depends on the seed and the rounds, not on the number of threads. What a round interrupted by
+    the clock has completed is kept; without ``seconds`` no clock decides anything.
 
-    rules: what else classes should satisfy; price: cost of a shortfall of 1, in units of what a row
-    saves by leaving its class. The gain then counts both, and the loss may grow. lost: what the
-    given classes lose, where it is known. effort: proposals a row in the first rounds, the last in
-    all that follow. compared: most rows with which a row is
-    compared to find those near it; None for as many as gain something.
+    classes: int32[n], ids from 0 without gaps, in canonical order of rows.
+    k: least rows of a class.
+    rules: what else classes should satisfy.
+    price: cost of a shortfall of 1, in units of what a row saves by leaving its class. The gain
+        then counts both, and the loss may grow.
+    max_rows: of classes that are changed and then have, 2k - 1 if None; smaller and larger classes
+        stay.
+    initial_loss: what the initial classes lose, if it is known.
+    effort: proposals per row in the first rounds, the last in all that follow.
+    compared: rows, at most, with which a row is compared to determine those near it; None for as
+        many as gain something.
     """
-    rules, most = rules or kernels.legality.no_rules(len(classes)), most or 2 * k - 1
+    rules, max_rows = rules or kernels.legality.no_rules(len(classes)), max_rows or 2 * k - 1
     until = None if seconds is None else working_time() + seconds
     n = table.rows
     cells = max(n, 1) * table.model.weight.sum()
     total = rounds * n if rounds is not None else None
     with Progress(workers.function, total, seconds) as progress:
         workers = Workers(workers.function, workers.threads, progress)
-        start = loss = total_loss(table, classes, workers) if lost is None else lost
-        done = idle = 0
+        start = loss = total_loss(table, classes, workers) if initial_loss is None else initial_loss
+        done_rounds = idle_rounds = 0
         sizes = np.bincount(classes)
-        while (rounds is None or done < rounds) and loss > 1e-9 and idle < IDLE:
-            if late(until) or ((sizes >= k) & (sizes <= most)).sum() < 2:
+        while (
+            (rounds is None or done_rounds < rounds) and loss > 1e-9 and idle_rounds < IDLE_ROUNDS
+        ):
+            if late(until) or ((sizes >= k) & (sizes <= max_rows)).sum() < 2:
                 break
-            progress.done = done * n
-            progress.note = f"round {done + 1}, loss {loss / cells:.5f}"
-            proposals = effort[min(done, len(effort) - 1)]
-            stream = (seed % 2**64, done)
+            progress.done = done_rounds * n
+            progress.note = f"round {done_rounds + 1}, loss {loss / cells:.5f}"
+            proposals = effort[min(done_rounds, len(effort) - 1)]
+            stream = (seed % 2**64, done_rounds)
             classes, gain, complete = one_round(
-                table, classes, k, most, (proposals, compared), stream, until, workers, rules, price
+                table,
+                classes,
+                k,
+                max_rows,
+                (proposals, compared),
+                stream,
+                until,
+                workers,
+                rules,
+                price,
             )
             loss += gain
-            done += complete
-            idle = 0 if gain < 0 else idle + 1
-    return Improved(classes, done, loss / cells, start / cells)
+            done_rounds += complete
+            idle_rounds = 0 if gain < 0 else idle_rounds + 1
+    return Improved(classes, done_rounds, loss / cells, start / cells)
 
 
 def late(until: float | None) -> bool:
@@ -114,7 +130,7 @@ def one_round(
     table: QuasiTable,
     classes: npt.NDArray[np.int32],
     k: int,
-    most: int,
+    max_rows: int,
     effort: tuple[int, int | None],
     stream: tuple[int, int],
     until: float | None,
@@ -125,13 +141,13 @@ def one_round(
     """Return the classes after a round, the change of loss, and whether it was complete."""
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     sizes = np.diff(starts)
-    taking = np.flatnonzero((sizes >= k) & (sizes <= most))
+    exchanging = np.flatnonzero((sizes >= k) & (sizes <= max_rows))
     rng = np.random.default_rng(stream)
-    one = order[starts[taking] + rng.integers(0, sizes[taking])]
-    per = int(np.clip(ROWS // sizes[taking].mean(), LEAST, MOST))
+    member = order[starts[exchanging] + rng.integers(0, sizes[exchanging])]
+    group_classes = int(np.clip(GROUP_ROWS // sizes[exchanging].mean(), MIN_CLASSES, MAX_CLASSES))
     tree = kernels.vp_tree.vp_partition(
-        table.points[one],
-        per,
+        table.points[member],
+        group_classes,
         metric="gower",
         vantage="max_spread",
         seed=int(rng.integers(2**62)),
@@ -139,31 +155,33 @@ def one_round(
         workers=workers,
     )
 
-    def turn(at: int) -> Any:
+    def turn(group: int) -> Any:
         if late(until):
             return None
-        ids = taking[tree.order[tree.starts[at] : tree.starts[at + 1]]]
-        rows = np.concatenate([order[starts[own] : starts[own + 1]] for own in ids])
+        ids = exchanging[tree.order[tree.starts[group] : tree.starts[group + 1]]]
+        rows = np.concatenate([order[starts[class_id] : starts[class_id + 1]] for class_id in ids])
         local = np.repeat(np.arange(len(ids), dtype=np.int32), sizes[ids])
-        found = improve_group(
+        improved = improve_group(
             table.points[rows],
             table.model,
             local,
             k,
-            most,
+            max_rows,
             effort,
-            np.random.default_rng((*stream, at)),
+            np.random.default_rng((*stream, group)),
             rules,
             rows,
             price,
         )
-        return None if found is None else (rows, ids[found[0]].astype(np.int32), found[1])
+        return None if improved is None else (rows, ids[improved[0]].astype(np.int32), improved[1])
 
     jobs = rng.permutation(
         len(tree.starts) - 1
     )  # so that an interrupted round has covered all of the table
-    weights = [int(sizes[taking[tree.order[tree.starts[at]]]]) * per for at in jobs]
-    results = workers.map(turn, [(int(at),) for at in jobs], weights)
+    weights = [
+        int(sizes[exchanging[tree.order[tree.starts[group]]]]) * group_classes for group in jobs
+    ]
+    results = workers.map(turn, [(int(group),) for group in jobs], weights)
     complete, gain, better = not late(until), 0.0, classes.copy()
     for result in results:
         if result is not None:
@@ -177,7 +195,7 @@ def improve_group(
     model: "kernels.loss.LossModel",
     classes: npt.NDArray[np.int32],
     k: int,
-    most: int,
+    max_rows: int,
     effort: tuple[int, int | None],
     rng: np.random.Generator,
     rules: "kernels.legality.Rules",
@@ -186,22 +204,22 @@ def improve_group(
 ) -> tuple[npt.NDArray[np.int32], float] | None:
     """Return better classes of a group's rows and the change of loss; None without gain.
 
-    effort: proposals a row, and rows with which it is compared.
+    effort: proposals per row, and rows with which it is compared.
     """
     m, d = points.shape
-    state = kernels.annealing.class_state(points, model, classes, most + 1)
+    state = kernels.annealing.class_state(points, model, classes, max_rows + 1)
     kernels.annealing.fill(state)
     unit = kernels.annealing.warmth(state)
-    guard = kernels.guard.guard_of(rules, rows, len(state.size), most + 1, price * unit)
+    guard = kernels.guard.guard_of(rules, rows, len(state.size), max_rows + 1, price * unit)
     before = float(state.size @ state.ncp) + guard.price * kernels.guard.survey(state, guard)
     if len(state.size) < 2 or unit <= 0:
         return None
-    proposals = min(effort[0] * m, PROPOSALS // max(d, 8))
-    hot = HOT * unit * min(1.0, proposals / m / EFFORT[-1])
+    proposals = min(effort[0] * m, JOB_PROPOSALS // max(d, 8))
+    hot = HOT * unit * min(1.0, proposals / m / ROW_PROPOSALS[-1])
     near = kernels.k_member.near_in_group(points, model, rng, effort[1])
-    own = np.uint64(rng.integers(2**63))
+    anneal_seed = np.uint64(rng.integers(2**63))
     kernels.annealing.anneal(
-        state, guard, near, k, most, proposals, hot, min(COLD * unit, hot), own
+        state, guard, near, k, max_rows, proposals, hot, min(COLD * unit, hot), anneal_seed
     )
     kernels.annealing.fill(state)
     change = (
@@ -221,11 +239,16 @@ def losses_of(
     """Return |E| * NCP(E) of each class, float64[m], computed in blocks of classes."""
     order, starts = kernels.hashing.group(classes, int(classes.max(initial=-1)) + 1)
     jobs = [
-        (table.points, table.model, order[starts[a] : starts[b]], starts[a : b + 1] - starts[a])
-        for a, b in blocks_of(starts, BLOCK)
+        (
+            table.points,
+            table.model,
+            order[starts[begin] : starts[end]],
+            starts[begin : end + 1] - starts[begin],
+        )
+        for begin, end in blocks_of(starts, LOSS_JOB_ROWS)
     ]
-    found = workers.map(kernels.distance.class_losses, jobs, [0] * len(jobs))
-    return np.concatenate([np.zeros(0), *found])
+    losses = workers.map(kernels.distance.class_losses, jobs, [0] * len(jobs))
+    return np.concatenate([np.zeros(0), *losses])
 
 
 def blocks_of(starts: npt.NDArray[np.int64], rows: int) -> list[tuple[int, int]]:
@@ -235,35 +258,35 @@ def blocks_of(starts: npt.NDArray[np.int64], rows: int) -> list[tuple[int, int]]
     return list(pairwise(edges.tolist()))
 
 
-PART = 1 << 14  # rows that are split by themselves
-TRIES = 8  # most splits of which the best is taken
-TRIALS = 1 << 18  # rows times tries that 'good' aims at
-GROWTH = 1 << 28  # rows times those from which a group grows that 'good' aims at
-WAITING = (1 << 10, 1 << 13)  # least and most rows from which a group grows; fewer gain nothing
+PIECE_ROWS = 1 << 14  # that are split by themselves
+MAX_TRIES = 8  # splits of which the best is taken
+AIMED_TRIALS = 1 << 18  # of 'good': rows times tries
+AIMED_GROWTH = 1 << 28  # of 'good': rows times rows from which a group grows
+WAITING_ROWS = (1 << 10, 1 << 13)  # from which a group grows, least and most; fewer gain nothing
 
 
 def better_orders(
-    table: QuasiTable, order: Order, k: int, workers: Workers, piece: int = JOB
+    table: QuasiTable, order: Order, k: int, workers: Workers, piece: int = JOB_ROWS
 ) -> list[Order]:
     """Return the orders that 'good' tries besides the curve; in a table of many rows only one.
 
-    piece: rows within which a window moves.
+    The loss of a column with a hierarchy depends on common ancestors, which a range hardly
+    describes: if such columns prevail the rows are halved repeatedly, and in smaller tables groups
+    are grown.
 
-    The loss of a column with a hierarchy goes by common ancestors, of which a range says little:
-    where such columns prevail the rows are halved repeatedly, and in smaller tables groups are
-    grown.
+    piece: rows within which a window moves.
     """
-    width = min(GROWTH // max(len(order), 1), WAITING[1])
-    trees, many = int((table.model.kind == kernels.loss.TREE).sum()), width < WAITING[0]
-    mostly = 2 * trees >= len(table.model.kind)
-    found = []
-    if not (many and mostly):
-        found.append(window_order(table, order, k, workers, piece))
-    if mostly or (trees and not many):
-        found.append(halved_order(table, order, workers))
-        if max(WAITING[0], most_codes(table)) <= width:
-            found.append(grown_groups(table, found[-1], width, k, workers))
-    return found
+    width = min(AIMED_GROWTH // max(len(order), 1), WAITING_ROWS[1])
+    trees, is_large = int((table.model.kind == kernels.loss.TREE).sum()), width < WAITING_ROWS[0]
+    mostly_trees = 2 * trees >= len(table.model.kind)
+    better = []
+    if not (is_large and mostly_trees):
+        better.append(window_order(table, order, k, workers, piece))
+    if mostly_trees or (trees and not is_large):
+        better.append(halved_order(table, order, workers))
+        if max(WAITING_ROWS[0], most_codes(table)) <= width:
+            better.append(grown_groups(table, better[-1], width, k, workers))
+    return better
 
 
 def most_codes(table: QuasiTable) -> int:
@@ -272,21 +295,21 @@ def most_codes(table: QuasiTable) -> int:
 
 
 def halved_order(table: QuasiTable, order: Order, workers: Workers) -> Order:
-    """Return the order by repeated halving at the least loss, within pieces of PART rows."""
-    tries = int(np.clip(TRIALS // max(len(order), 1), 1, TRIES))
-    parts = pieces(len(order), PART)
-    jobs = [(table.points, order[a:b], table.model, tries) for a, b in parts]
+    """Return the order by repeated halving at the least loss, within pieces of PIECE_ROWS rows."""
+    tries = int(np.clip(AIMED_TRIALS // max(len(order), 1), 1, MAX_TRIES))
+    parts = pieces(len(order), PIECE_ROWS)
+    jobs = [(table.points, order[begin:end], table.model, tries) for begin, end in parts]
     halved: Order = np.concatenate(
-        workers.map(kernels.greedy_orders.split_order, jobs, [b - a for a, b in parts])
+        workers.map(kernels.greedy_orders.split_order, jobs, [end - begin for begin, end in parts])
     )
     return halved
 
 
 def grown_groups(table: QuasiTable, order: Order, width: int, k: int, workers: Workers) -> Order:
-    """Return the order in groups of k, grown from ``width`` rows, within pieces of JOB rows."""
-    parts = pieces(len(order), JOB)
-    jobs = [(table.points, order[a:b], table.model, width, k) for a, b in parts]
+    """Return the order in groups of k, grown from ``width`` rows, within pieces of JOB_ROWS."""
+    parts = pieces(len(order), JOB_ROWS)
+    jobs = [(table.points, order[begin:end], table.model, width, k) for begin, end in parts]
     grown: Order = np.concatenate(
-        workers.map(kernels.greedy_orders.grown_order, jobs, [b - a for a, b in parts])
+        workers.map(kernels.greedy_orders.grown_order, jobs, [end - begin for begin, end in parts])
     )
     return grown

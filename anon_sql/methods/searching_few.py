@@ -1,8 +1,8 @@
 """Improve the classes of a small table by exchanging rows between near ones.
 
 Annealings as in ``searching``, but of all rows at once, with a kernel that is compiled in little
-time, and with other numbers of classes too: short ones find the number that loses least, long ones
-follow. Source: this project.
+time, and with other numbers of classes too: short ones determine the number that loses least, long
+ones follow. Source: this project.
 """
 
 from collections.abc import Callable
@@ -14,41 +14,44 @@ from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
 
-NEAR, OTHERS = 10, 2  # rows near each row, and at random
-TRIALS, TURNS = 6, 2  # short and long annealings
+NEAR_ROWS, RANDOM_ROWS = 10, 2  # with which each row is compared
+SHORT_TRIALS, LONG_TRIALS = 6, 2  # short and long annealings
 HOT, COLD = (3.0, 1.0), 0.02  # temperatures: the first of short and of long ones, and the last
-STEP = 8  # the part of the classes by which their number is first changed
-LEAST, CUBE, SQUARE = 5120, 1 / 30, 8.0  # proposals of a long one: by n cubed or n squared
-SHORT = 3  # how many times fewer a short one has
-CELLS = 1 << 27  # values that are looked at in a long one, at most
+STEP_PART = 8  # the part of the classes by which their number is first changed
+MIN_PROPOSALS, CUBE_SHARE, SQUARE_SHARE = 5120, 1 / 30, 8.0  # of a long one, by n³ or n²
+SHORT_FACTOR = 3  # how many times fewer a short one has
+MAX_CELLS = 1 << 27  # values that are looked at in a long one, at most
 
 Classes = npt.NDArray[np.int32]
 Anneal = Callable[[Classes, int, int, float], tuple[Classes, float]]
 
 
 def improve_few(table: QuasiTable, classes: Classes, k: int, workers: Workers) -> Classes:
-    """Return classes of k to 2k - 1 rows that lose at most what the given ones lose, int32[n].
+    """Return classes of k to 2k - 1 rows that lose at most what the initial ones lose, int32[n].
 
-    classes: int32[n], of k to 2k - 1 rows each, from 0 without gaps. No clock and no seed of the
-    call decides the result.
+    No clock and no seed of the call decides the result.
+
+    classes: int32[n], of k to 2k - 1 rows each, from 0 without gaps.
     """
     n, d = table.points.shape
     if n < 2 * k:
         return classes
-    wanted = max(LEAST, int(min(CUBE * n**3, SQUARE * n**2)))
-    long = max(min(wanted, CELLS // (4 * k * d)), SHORT)
+    proposals = max(MIN_PROPOSALS, int(min(CUBE_SHARE * n**3, SQUARE_SHARE * n**2)))
+    long_proposals = max(min(proposals, MAX_CELLS // (4 * k * d)), SHORT_FACTOR)
     anneal, limits = annealing(table, k, workers), (-(-n // (2 * k - 1)), n // k)
-    best, loss = anneal(classes, 0, long // SHORT, HOT[1])
-    step, tried = max(number(best) // STEP, 1), {number(best)}
-    for turn in range(1, TRIALS + TURNS):
+    best, loss = anneal(classes, 0, long_proposals // SHORT_FACTOR, HOT[1])
+    step, tried = max(number(best) // STEP_PART, 1), {number(best)}
+    for trial in range(1, SHORT_TRIALS + LONG_TRIALS):
         if loss <= 0:
             break
-        if turn < TRIALS:
-            many, step = untried(number(best), step, tried, limits)
-            found, less = anneal(evenly(best, many), turn, long // SHORT, HOT[0])
+        if trial < SHORT_TRIALS:
+            count, step = untried(number(best), step, tried, limits)
+            annealed, annealed_loss = anneal(
+                evenly(best, count), trial, long_proposals // SHORT_FACTOR, HOT[0]
+            )
         else:
-            found, less = anneal(best, turn, long, HOT[1])
-        best, loss = (found, less) if less < loss - 1e-9 else (best, loss)
+            annealed, annealed_loss = anneal(best, trial, long_proposals, HOT[1])
+        best, loss = (annealed, annealed_loss) if annealed_loss < loss - 1e-9 else (best, loss)
     return best
 
 
@@ -57,32 +60,33 @@ def number(classes: Classes) -> int:
     return int(classes.max()) + 1
 
 
-def untried(many: int, step: int, tried: set[int], limits: tuple[int, int]) -> tuple[int, int]:
+def untried(count: int, step: int, tried: set[int], limits: tuple[int, int]) -> tuple[int, int]:
     """Return a number of classes that was not tried, which ``tried`` then has, and its distance.
 
-    The distances from ``many`` are ``step``, half of it and so on, then the least. limits: least
-    and largest number of classes; once all were tried, they are tried again.
+    The distances from ``count`` are ``step``, half of it and so on, then the least.
+
+    limits: least and largest number of classes; once all were tried, they are tried again.
     """
     low, high = limits
     if len(tried) > high - low:
         tried.clear()
     halves = [step >> times for times in range(step.bit_length())]
-    found = next(
-        (other, far)
-        for far in [*halves, *range(high - low + 1)]
-        for other in (many + far, many - far)
-        if low <= other <= high and other not in tried
+    chosen = next(
+        (candidate, distance)
+        for distance in [*halves, *range(high - low + 1)]
+        for candidate in (count + distance, count - distance)
+        if low <= candidate <= high and candidate not in tried
     )
-    tried.add(found[0])
-    return found
+    tried.add(chosen[0])
+    return chosen
 
 
 def evenly(classes: Classes, count: int) -> Classes:
     """Return ``count`` classes of almost equal size, of rows in the order of their classes."""
     n = len(classes)
-    found = np.empty(n, np.int32)
-    found[np.argsort(classes, kind="stable")] = np.arange(n) * count // n
-    return found
+    even = np.empty(n, np.int32)
+    even[np.argsort(classes, kind="stable")] = np.arange(n) * count // n
+    return even
 
 
 def annealing(table: QuasiTable, k: int, workers: Workers) -> Anneal:
@@ -109,29 +113,29 @@ def annealing(table: QuasiTable, k: int, workers: Workers) -> Anneal:
 def near_rows(table: QuasiTable) -> npt.NDArray[np.int32]:
     """Return the rows nearest to each row by what a class of both loses, int32[n, …].
 
-    Of equally near rows the first are taken. Some rows at random follow, since the nearest ones may
-    all be equal. Leaves of a hierarchy are compared by their places.
+    Among equally near rows the first are taken. Some rows at random follow, since the nearest ones
+    may all be equal. Leaves of a hierarchy are compared by their places.
     """
     n, model = table.rows, table.model
-    far = np.zeros((n, n), np.float32)
+    distances = np.zeros((n, n), np.float32)
     for values, kind, weight, null, distinct in zip(
         table.points.T, model.kind, model.weight, model.null, model.values, strict=True
     ):
         points = values.astype(np.float32)
         if kind == kernels.loss.SET:
-            gap = (points[:, None] != points) * np.float32(2 * weight / max(distinct, 1))
+            distance = (points[:, None] != points) * np.float32(2 * weight / max(distinct, 1))
         else:
             points *= np.float32(weight / max(null, 1) if kind == kernels.loss.TREE else 1)
-            gap = np.abs(points[:, None] - points)
+            distance = np.abs(points[:, None] - points)
         missing = values == null
         if missing.any():
-            gap[missing[:, None] != missing] = weight
-        far += np.minimum(gap, np.float32(weight), out=gap)
-    np.fill_diagonal(far, np.inf)
-    near = min(NEAR, n - 1)
+            distance[missing[:, None] != missing] = weight
+        distances += np.minimum(distance, np.float32(weight), out=distance)
+    np.fill_diagonal(distances, np.inf)
+    count = min(NEAR_ROWS, n - 1)
     # distance and row in one number, since which of equal ones NumPy takes depends on the processor
-    keys = far.view(np.uint32).astype(np.uint64) << np.uint64(32)
+    keys = distances.view(np.uint32).astype(np.uint64) << np.uint64(32)
     keys |= np.arange(n, dtype=np.uint64)
-    nearest = np.sort(np.partition(keys, near - 1, axis=1)[:, :near]) & np.uint64(0xFFFFFFFF)
-    others = np.random.default_rng(0).integers(0, n, (n, OTHERS))
-    return np.hstack([nearest, others]).astype(np.int32)
+    nearest = np.sort(np.partition(keys, count - 1, axis=1)[:, :count]) & np.uint64(0xFFFFFFFF)
+    random_rows = np.random.default_rng(0).integers(0, n, (n, RANDOM_ROWS))
+    return np.hstack([nearest, random_rows]).astype(np.int32)

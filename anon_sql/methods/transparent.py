@@ -25,9 +25,10 @@ in any order, since no part of a group was ever asked about. So all rows of a gr
 distribution of values, which is that of the group.
 
 Legal groups satisfy the constraint, so the attacker's belief about each row does. A class is a
-union of groups that follows from the groups and the quasi-identifiers. Who sees only classes
-believes a mean of what the groups tell. It satisfies the constraint too, as the mean of shares that
-are at most 1/l is at most 1/l, and as t, beta, delta and entropy have the same property.
+union of groups that follows from the groups and the quasi-identifiers. An attacker who sees only
+classes believes a mean of what the groups tell. It satisfies the constraint too, as the mean of
+shares that are at most 1/l is at most 1/l, and as t, beta, delta and entropy have the same
+property.
 
 Departure from the design for a series (``series/placement.py``): there cohorts have different
 values, and who does not fit waits. Here every row is released.
@@ -49,11 +50,11 @@ from anon_sql.methods.ordering import curve_order, window_order
 from anon_sql.methods.unions import Plain, union_classes
 from anon_sql.privacy.constraint import Constraint
 
-BLOCK = 16  # rows of a block, in units of the least rows of a group
-NEAR = 4  # least rows by which the order keeps near ones together
-ATTEMPTS = 100  # random sets of rows that are tried, so that blocks divide the others
-DRAWS = 4  # random numbers for each row
-GROWTH = 1.05  # of the size of classes that are tried
+BLOCK_FACTOR = 16  # rows of a block, in units of the least rows of a group
+MIN_NEAR_ROWS = 4  # by which the order keeps near ones together
+MAX_ATTEMPTS = 100  # random sets of rows, so that blocks divide the others
+ROW_DRAWS = 4  # random numbers per row
+SIZE_GROWTH = 1.05  # of the size of classes that are tried
 
 
 def transparent_partition(table: QuasiTable, call: Call[Any], plain: Plain) -> Partition:
@@ -72,10 +73,10 @@ def of_least_size(table: QuasiTable, call: Call[Any], plain: Plain) -> Partition
     while size < table.rows:
         sized = replace(call, constraint=Constraint(size), secret=None)
         classes = plain(table, sized)
-        many = int(classes.max()) + 1
-        if (classes >= 0).all() and call.constraint.legal(classes, many).all():
+        count = int(classes.max()) + 1
+        if (classes >= 0).all() and call.constraint.legal(classes, count).all():
             return Partition(classes)
-        size = max(size + 1, ceil(size * GROWTH))
+        size = max(size + 1, ceil(size * SIZE_GROWTH))
     return Partition(np.zeros(table.rows, np.int32))
 
 
@@ -87,27 +88,27 @@ def exchangeable_groups(table: QuasiTable, call: Call[Any]) -> npt.NDArray[np.in
     limits = call.constraint.at(1)
     assert limits.rules is not None
     least = max(limits.smallest, 2)
-    block = BLOCK * least
-    rest = table.rows % block
-    rest += block if 0 < rest < 2 * least else 0
-    if table.rows < block + rest:
-        rest, block = 0, table.rows
-    draw = _secret(table, call)
-    apart, others = _set_apart(table, call, rest, draw)
+    block = BLOCK_FACTOR * least
+    remainder = table.rows % block
+    remainder += block if 0 < remainder < 2 * least else 0
+    if table.rows < block + remainder:
+        remainder, block = 0, table.rows
+    random = _secret(table, call)
+    apart, others = _set_apart(table, call, remainder, random)
     groups = np.full(table.rows, -1, np.int64)
-    for rows, size in ((others, block), (apart, rest)):
+    for rows, size in ((others, block), (apart, remainder)):
         if not len(rows):
             continue
         part = table.only(rows)
         order = curve_order(part, call.workers)
         if size == block:
-            order = window_order(part, order, max(least, NEAR), call.workers)
+            order = window_order(part, order, max(least, MIN_NEAR_ROWS), call.workers)
         rules = limits.only(rows).rules
-        numbers = draw.integers(0, 2**64, DRAWS * len(rows) + ATTEMPTS, np.uint64)
-        found = kernels.halving.divide(
+        numbers = random.integers(0, 2**64, ROW_DRAWS * len(rows) + MAX_ATTEMPTS, np.uint64)
+        local_groups = kernels.halving.divide(
             part.points, part.model.weight, rules, order, size, least, numbers
         )
-        groups[rows] = found + groups.max() + 1
+        groups[rows] = local_groups + groups.max() + 1
     return groups
 
 
@@ -118,22 +119,26 @@ def _secret(table: QuasiTable, call: Call[Any]) -> np.random.Generator:
     """
     assert call.secret is not None
     row = table.points[0].tobytes()
-    made = blake2b(row, key=call.secret, digest_size=32, person=b"transparent").digest()
-    return np.random.default_rng(int.from_bytes(made))
+    digest = blake2b(row, key=call.secret, digest_size=32, person=b"transparent").digest()
+    return np.random.default_rng(int.from_bytes(digest))
 
 
 def _set_apart(
-    table: QuasiTable, call: Call[Any], rest: int, draw: np.random.Generator
+    table: QuasiTable, call: Call[Any], count: int, random: np.random.Generator
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the positions of so many random rows, and of the others; both sets are legal."""
+    """Return the positions of some random rows, and of the others; both sets are legal.
+
+    count: how many rows are set apart.
+    random: secret random numbers.
+    """
     limits = call.constraint.at(1)
-    for _ in range(ATTEMPTS if rest else 0):
+    for _ in range(MAX_ATTEMPTS if count else 0):
         chosen = np.zeros(table.rows, np.bool_)
-        chosen[draw.permutation(table.rows)[:rest]] = True
+        chosen[random.permutation(table.rows)[:count]] = True
         apart, others = np.flatnonzero(chosen), np.flatnonzero(~chosen)
         if limits.allows(apart) and limits.allows(others):
             return apart, others
-    if rest:
+    if count:
         raise AnonError(
             call.function,
             "a transparent release must divide the table into parts that satisfy the constraints",

@@ -1,9 +1,10 @@
 """Classes that are unions of units, sets of rows that stay together.
 
-A release method makes classes of a row per counted row, in place of which the middle row of its
-unit stands. A unit joins the class that holds most of its rows, and units of classes that are too
-small join others where that costs least. Those of ``anonymize`` are then moved and exchanged by
-simulated annealing. Only quasi-identifiers have a part in it.
+A release method makes classes of one row per counted row: the middle row of the unit that it
+belongs to. A unit joins the class of most of its rows, and units of classes that are too small join
+other classes where that costs least. Classes of ``anonymize`` are then improved by simulated
+annealing, which moves and exchanges units. Only quasi-identifiers have a part in it. Source: this
+project.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ from anon_sql.privacy.constraint import Constraint
 Classes = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
 Plain = Callable[[QuasiTable, Call[Any]], Classes]  # classes of k rows; -1 for suppressed ones
-GROUP = 1500  # units in a group of near ones
+GROUP_UNITS = 1500  # in a group of near units
 PROPOSALS = {"fast": 20, "good": 65, "best": 650}  # moves tried per unit and round, by effort
 ROUNDS = ((0.4, 0.1), (0.15, 0.02))  # first and last temperature, in rows times NCP
 
@@ -37,26 +38,28 @@ def union_classes(
 ) -> Classes:
     """Return the class of each unit, int32[u].
 
-    call: whose k classes must have. plain: the release method. unit_of: int64[n], the unit of each
-    row, in canonical order. counted: bool[n], the rows that count for k; the others only widen
-    labels. None: all. Each unit has a counted row.
+    call: whose k classes must have.
+    plain: the release method.
+    unit_of: int64[n], the unit of each row, in canonical order.
+    counted: bool[n], the rows that count for k; the others only widen labels. None: all. Each unit
+        has a counted row.
     """
     if counted is None:
         counted = np.ones(table.rows, np.bool_)
-    k, many = call.constraint.k, int(unit_of.max()) + 1
-    size = np.bincount(unit_of[counted], minlength=many)
+    k, units = call.constraint.k, int(unit_of.max()) + 1
+    size = np.bincount(unit_of[counted], minlength=units)
     if size.sum() < 2 * k:
-        return np.zeros(many, np.int32)
+        return np.zeros(units, np.int32)
     middle = middles(table, unit_of, counted, size)
     home, count = _by_middles(table, replace(call, constraint=Constraint(k)), plain, middle, size)
     places = kernels.units.layout(table.model)
-    order, starts = kernels.hashing.group(unit_of.astype(np.int32), many)
+    order, starts = kernels.hashing.group(unit_of.astype(np.int32), units)
     box = kernels.units.boxes(table.points, table.model, places, starts, order)
     kernels.units.place(box, table.model, places, size, home, count)
     if count > 1 and isinstance(call.options, Anonymize):
         for number, heat in enumerate(ROUNDS):
-            own = replace(call, seed=call.seed + number)  # divides units into other groups
-            _anneal(box, table, places, size, home, table.points[middle], own, heat)
+            round_call = replace(call, seed=call.seed + number)  # divides units into other groups
+            _anneal(box, table, places, size, home, table.points[middle], round_call, heat)
     return home
 
 
@@ -70,15 +73,20 @@ def _anneal(
     call: Call[Anonymize],
     heat: tuple[float, float],
 ) -> None:
-    """Anneal the classes of units, home, in place: those of each group of near ones alone.
+    """Anneal the classes of units in place: those of each group of near units by themselves.
 
-    points: float64[u, d], the middle of each unit. heat: the first and the last temperature.
+    box: the boxes of the units, from ``kernels.units.boxes``.
+    places: where boxes have their columns.
+    size: int64[u], the rows of a unit that count.
+    home: int32[u], the class of each unit, changed.
+    points: float64[u, d], the middle of each unit.
+    heat: the first and the last temperature.
     """
     workers = Workers(call.function, call.workers.threads)
     proposals = PROPOSALS[call.options.effort]
     tree = kernels.vp_tree.vp_partition(
         points,
-        min(GROUP, len(points)),
+        min(GROUP_UNITS, len(points)),
         metric="gower",
         vantage="max_spread",
         seed=call.seed,
@@ -89,25 +97,31 @@ def _anneal(
     group[tree.order] = np.repeat(np.arange(len(tree.starts) - 1), np.diff(tree.starts))
     votes = np.zeros((int(home.max()) + 1, len(tree.starts) - 1), np.int64)
     np.add.at(votes, (home, group), 1)
-    of = votes.argmax(1)[home]
-    parts = [own for own in (np.flatnonzero(of == g) for g in range(votes.shape[1])) if len(own)]
+    group_of = votes.argmax(1)[home]
+    parts = [
+        units
+        for units in (np.flatnonzero(group_of == g) for g in range(votes.shape[1]))
+        if len(units)
+    ]
     seed = call.seed % 2**64
 
-    def annealed(own: Positions) -> Classes:
-        before, local = np.unique(home[own], return_inverse=True)
+    def annealed(units: Positions) -> Classes:
+        class_ids, local = np.unique(home[units], return_inverse=True)
         near = kernels.k_member.near_in_group(
-            points[own], table.model, np.random.default_rng([seed, own[0]])
+            points[units], table.model, np.random.default_rng([seed, units[0]])
         )
         local = local.astype(np.int32)
         kernels.units.anneal(
-            tuple(of_units[own] for of_units in box), table.model, places, size[own], local,
-            len(before), call.constraint.k, near, proposals * len(own), *heat, np.uint64(seed),
+            tuple(values[units] for values in box), table.model, places, size[units], local,
+            len(class_ids), call.constraint.k, near, proposals * len(units), *heat, np.uint64(seed),
         )  # fmt: skip
-        return before[local].astype(np.int32)
+        return class_ids[local].astype(np.int32)
 
-    done = workers.map(annealed, [(own,) for own in parts], [proposals * len(p) for p in parts])
-    for own, classes in zip(parts, done, strict=True):
-        home[own] = classes
+    annealed_classes = workers.map(
+        annealed, [(units,) for units in parts], [proposals * len(part) for part in parts]
+    )
+    for units, classes in zip(parts, annealed_classes, strict=True):
+        home[units] = classes
 
 
 def middles(
@@ -115,14 +129,14 @@ def middles(
 ) -> Positions:
     """Return for each unit the position of the counted row nearest to the mean of numbers."""
     rows = np.flatnonzero(counted)
-    own = unit_of[rows]
+    row_units = unit_of[rows]
     numbers = np.minimum(table.points[rows][:, table.model.kind != kernels.loss.SET], 2.0)
     mean = np.zeros((len(size), numbers.shape[1]))
-    np.add.at(mean, own, numbers)
+    np.add.at(mean, row_units, numbers)
     mean /= size[:, None]
-    away = np.abs(numbers - mean[own]).sum(1)
-    by_distance = np.lexsort((away, own))
-    firsts = np.searchsorted(own[by_distance], np.arange(len(size)))
+    distance = np.abs(numbers - mean[row_units]).sum(1)
+    by_distance = np.lexsort((distance, row_units))
+    firsts = np.searchsorted(row_units[by_distance], np.arange(len(size)))
     return rows[by_distance[firsts]]
 
 
@@ -134,13 +148,13 @@ def _by_middles(
     The method gets a row per counted row: the middle of its unit, in canonical order.
     """
     units = np.argsort(middle, kind="stable")
-    own = np.repeat(units, size[units])
-    if isinstance(call.options, Anonymize):  # what more it would do, annealing does better
+    units_of_rows = np.repeat(units, size[units])
+    if isinstance(call.options, Anonymize):  # annealing does better than its further steps
         call = replace(call, options=Anonymize(effort="fast"))
-    classes = plain(table.only(middle[own]), replace(call, rows=None, real=None))
-    pairs, votes = np.unique(np.column_stack([own, classes]), axis=0, return_counts=True)
-    best = np.lexsort((pairs[:, 1], -votes, pairs[:, 0]))
-    firsts = best[np.searchsorted(pairs[best, 0], np.arange(len(size)))]
+    classes = plain(table.only(middle[units_of_rows]), replace(call, rows=None, real=None))
+    pairs, votes = np.unique(np.column_stack([units_of_rows, classes]), axis=0, return_counts=True)
+    by_votes = np.lexsort((pairs[:, 1], -votes, pairs[:, 0]))
+    firsts = by_votes[np.searchsorted(pairs[by_votes, 0], np.arange(len(size)))]
     home = pairs[firsts, 1]
     total = np.bincount(home[home >= 0], weights=size[home >= 0], minlength=int(home.max()) + 1)
     legal = total >= call.constraint.k

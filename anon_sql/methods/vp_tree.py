@@ -1,9 +1,9 @@
-"""CANON, and its VP-tree as a step.
+"""CANON: a VP-tree over numeric quasi-identifiers, each leaf a class; and the tree as a step.
 
-CANON: a VP-tree over numeric quasi-identifiers, each leaf a class. Source: Canbay, Sagiroglu and
-Vural 2022, "CANON", figure 3. The paper gives neither distance nor scaling: the distance is
-Euclidean on columns scaled to [0, 1] by the table's range. Departure: the median cut is made only
-where both sides keep k rows; the authors' code also drops sets whose median distance is 0.
+Source: Canbay, Sagiroglu and Vural 2022, "CANON", section VI and figure 3. The paper gives neither
+distance nor scaling: the distance is Euclidean on columns scaled to [0, 1] by the table's range.
+Departure: the median cut is made only if both sides keep k rows; the authors' code also drops sets
+whose median distance is 0.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Compute a release: prepare, find a partition, make it legal, label its classes, check the labels.
+"""Compute a release: prepare, partition, make it legal, label its classes, check the labels.
 
-Limit the rows that ``suppressed := 'drop'`` leaves out to those that a parameter asks for. A row is
-suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` included, whatever
-made it so: the method, or a class that can be shown in no other way.
+``suppressed := 'drop'`` leaves out only the rows that a parameter asks for, at most. A row is
+suppressed if it is ``*`` in every quasi-identifier, the columns of ``strata`` included. It makes no
+difference whether the method suppressed it, or whether a class can be shown in no other way.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,8 @@ Bools = npt.NDArray[np.bool_]
 class Checked:
     """What was checked of the r rows of a release.
 
-    hashes: uint64[r], the hash of the kept values of each row. class_of: int32[r], its class.
+    hashes: uint64[r], the hash of the kept values of each row.
+    class_of: int32[r], its class.
     labels: of every class, by name of the quasi-identifier.
     """
 
@@ -61,10 +62,10 @@ class Checked:
 class Release:
     """The r rows of a release.
 
-    position: int32[r], the position in the source of each released row, from 0. class_of: int32[r],
-    its class. labels: labels of every class, by name of the quasi-identifier. suppressed: bool[n],
-    the rows of the table that are suppressed, shown or left out. checked: what the rows must be
-    once a host has put them together, None before they were checked.
+    position: int32[r], the position in the source of each released row, from 0.
+    class_of, labels: int32[r], its class, and the labels of every class by name of the column.
+    suppressed: bool[n], the rows of the table that are suppressed, shown or left out.
+    checked: what the rows must be once a host has put them together, None before they were checked.
     """
 
     position: Ids
@@ -88,38 +89,41 @@ def release(
     printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
     legal, it is merged with others and labels are made anew.
 
-    The rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
-    release does not reveal the order of the source. paths: the rows of the hierarchy. domain: of
-    the whole table, if the source has a part of its rows. between: is called between the steps, so
-    that one returns the memory it no longer needs before the next. Raises AnonError if the request
-    cannot be satisfied or a check fails; nothing is released then.
+    Rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
+    order of the source is not revealed. Raises AnonError, without releasing anything, if the
+    request cannot be satisfied or a check fails.
+
+    paths: the rows of the hierarchy.
+    domain: of the whole table, if the source has a part of its rows.
+    between: is called between the steps, so that each can return its memory before the next.
     """
     with kernels.ahead.beside(request.function, bool(request.protected)):
         prepared = prepare(source, request, paths, domain)
         between()
-        found = legal_partition(prepared.table, prepared.call, request.method)
-        return labelled(prepared, found, between)
+        partition = legal_partition(prepared.table, prepared.call, request.method)
+        return labelled(prepared, partition, between)
 
 
 def labelled(
-    prepared: Prepared, found: Partition, between: Callable[[], None] = lambda: None
+    prepared: Prepared, partition: Partition, between: Callable[[], None] = lambda: None
 ) -> Release:
     """Return the release of a partition whose classes are legal; see ``release``."""
-    made = label(prepared, found)
+    labelling = label(prepared, partition)
     between()
-    check(prepared, found, made)
-    arranged = made.release(prepared.request, prepared.source)
-    return replace(arranged, checked=check_rows(prepared, made, arranged))
+    check(prepared, partition, labelling)
+    arranged = labelling.release(prepared.request, prepared.source)
+    return replace(arranged, checked=check_rows(prepared, labelling, arranged))
 
 
 @dataclass(frozen=True)
 class Labelled:
     """The classes of n rows in source order, and their labels.
 
-    class_of: int32[n], the class of each row, that of the suppressed rows the last. labels: of
-    every class, by quasi-identifier. group_of: int32[m], the group of each of m classes: those with
-    equal labels form a group. suppressed_classes: bool[m], classes that are * in every
-    quasi-identifier. dropped: bool[g], groups that are left out of the release.
+    class_of: int32[n], the class of each row; the suppressed rows are the last class.
+    labels: of every class, by quasi-identifier.
+    group_of: int32[m], the group of each of m classes: those with equal labels form a group.
+    suppressed_classes: bool[m], classes that are * in every quasi-identifier.
+    dropped: bool[g], groups that are left out of the release.
     """
 
     class_of: Ids
@@ -130,12 +134,12 @@ class Labelled:
 
     @cached_property
     def row_group(self) -> Ids:
-        """The group of each row, int32[n]."""
+        """Return the group of each row, int32[n]."""
         return self.group_of[self.class_of]
 
     @cached_property
     def suppressed(self) -> Bools:
-        """The rows that are * in every quasi-identifier, bool[n], shown or left out."""
+        """Return the rows that are * in every quasi-identifier, bool[n], shown or left out."""
         return np.isin(self.row_group, self.group_of[self.suppressed_classes])
 
     def left_out(self, request: Request) -> Bools:
@@ -155,7 +159,7 @@ class Labelled:
         return Release(position, self.class_of[position], labels, self.suppressed)
 
 
-def label(prepared: Prepared, found: Partition) -> Labelled:
+def label(prepared: Prepared, partition: Partition) -> Labelled:
     """Return the labels of a partition, each of which covers the values of its class.
 
     The labels are those of ``like`` if it is given, and show the ends of the bins of ``bin_width``.
@@ -172,9 +176,9 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
     workers = prepared.call.workers
     of_labels = request.format == MIDPOINT
     form = "label" if of_labels else request.format
-    again: tuple[Ids, Ids | None] | None = classes_and_nodes(table, found)
-    while again is not None:
-        of_row, nodes = again
+    unlabelled: tuple[Ids, Ids | None] | None = classes_and_nodes(table, partition)
+    while unlabelled is not None:
+        of_row, nodes = unlabelled
         classes = _classes(of_row, source.real)
         labels = make_labels(
             request.function,
@@ -207,7 +211,7 @@ def label(prepared: Prepared, found: Partition) -> Labelled:
                 request.function, table.columns, types, labels, classes.of_row, prepared.trees
             )
         group_of, dropped = equal_labels(request, printed_hashes(labels), suppressed_classes)
-        again = merge_equal_labels(prepared, group_of[of_row], dropped, nodes)
+        unlabelled = merge_equal_labels(prepared, group_of[of_row], dropped, nodes)
     return Labelled(of_row, labels, group_of, suppressed_classes, dropped)
 
 
@@ -248,13 +252,13 @@ def merge_equal_labels(
 ) -> tuple[Ids, Ids | None] | None:
     """Return new classes int32[n] and nodes int32[n, d], or None if every group is legal.
 
-    groups: int32[n], the group of each row; rows with equal labels form a group. dropped: bool[m],
-    groups that are left out of the release. nodes: int32[n, d] that the method chose, or None. Rows
-    are in source order.
-
     The union of legal classes can be illegal only if persons are counted instead of rows. Groups
     are then merged, within their strata, until each is legal. If that is impossible without the
-    dropped rows, a whole stratum becomes one class.
+    dropped rows, a whole stratum becomes one class. Rows are in source order.
+
+    groups: int32[n], the group of each row; rows with equal labels form a group.
+    dropped: bool[m], groups that are left out of the release.
+    nodes: int32[n, d] that the method chose, or None.
     """
     table, call = prepared.table, prepared.call
     limits = call.constraint
@@ -265,10 +269,10 @@ def merge_equal_labels(
         return None
     classes = np.full(table.rows, -1, np.int32)
     for rows, part in each_stratum(call, table.rows):
-        own = _merge_groups(table.only(rows), part, kept[rows], len(dropped))
-        classes[rows] = np.where(own < 0, np.int32(-1), own + classes.max() + 1)
-    found = in_source_order(table, classes)
-    return found, None if nodes is None else common_nodes(table, found, nodes)
+        merged = _merge_groups(table.only(rows), part, kept[rows], len(dropped))
+        classes[rows] = np.where(merged < 0, np.int32(-1), merged + classes.max() + 1)
+    class_of = in_source_order(table, classes)
+    return class_of, None if nodes is None else common_nodes(table, class_of, nodes)
 
 
 def _merge_groups(table: QuasiTable, call: Call[Any], kept: Ids, groups: int) -> Ids:
@@ -277,12 +281,12 @@ def _merge_groups(table: QuasiTable, call: Call[Any], kept: Ids, groups: int) ->
     Both are in canonical order; -1 stays.
     """
     real = np.ones(table.rows, np.bool_) if call.real is None else call.real
-    own = kept[real]
-    merged = merge_until_legal(table.only(real), own, call.constraint, call.workers)
+    real_groups = kept[real]
+    merged = merge_until_legal(table.only(real), real_groups, call.constraint, call.workers)
     if not call.constraint.legal(merged, int(merged.max()) + 1).all():
         return np.zeros(table.rows, np.int32)
     becomes = np.full(groups, -1, np.int32)
-    becomes[own[own >= 0]] = merged[own >= 0]
+    becomes[real_groups[real_groups >= 0]] = merged[real_groups >= 0]
     return np.where(kept < 0, np.int32(-1), becomes[kept])
 
 
@@ -295,41 +299,45 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
     result, kept = nodes.copy(), np.flatnonzero(classes >= 0)
     order, starts = kernels.hashing.group(classes[kept], int(classes.max()) + 1)
     rows, first = kept[order], starts[:-1]
-    for at, column in enumerate(table.columns):
+    for i, column in enumerate(table.columns):
         if not isinstance(column, Hierarchical) or len(rows) == 0:
             continue
-        tree, column_nodes = column.tree, nodes[rows, at]
-        low = np.minimum.reduceat(
+        tree, column_nodes = column.tree, nodes[rows, i]
+        first_leaf = np.minimum.reduceat(
             np.where(column_nodes < 0, tree.leaves, tree.first[column_nodes]), first
         )
-        high = np.maximum.reduceat(np.where(column_nodes < 0, -1, tree.last[column_nodes]), first)
+        last_leaf = np.maximum.reduceat(
+            np.where(column_nodes < 0, -1, tree.last[column_nodes]), first
+        )
         node = np.maximum.reduceat(column_nodes, first).astype(np.int64)
-        while (below := (node >= 0) & ((tree.first[node] > low) | (tree.last[node] < high))).any():
+        while (
+            below := (node >= 0) & ((tree.first[node] > first_leaf) | (tree.last[node] < last_leaf))
+        ).any():
             node[below] = tree.parent[node[below]]
         node[(node >= 0) & (np.minimum.reduceat(column_nodes, first) < 0)] = tree.root
-        result[rows, at] = np.repeat(node, np.diff(starts))
+        result[rows, i] = np.repeat(node, np.diff(starts))
     return result
 
 
-def check(prepared: Prepared, found: Partition, made: Labelled) -> None:
+def check(prepared: Prepared, partition: Partition, labelling: Labelled) -> None:
     """Raise AnonError unless the labels may be released.
 
     They may if no more rows are left out than asked for, every group of equal labels is legal, and
     none crosses strata.
     """
-    by_method = in_source_order(prepared.table, found.classes < 0)
-    require_few_left_out(prepared.request, made.suppressed, by_method, prepared.domain)
-    _require_legal(prepared, made)
-    _require_strata(prepared, made)
+    by_method = in_source_order(prepared.table, partition.classes < 0)
+    require_few_left_out(prepared.request, labelling.suppressed, by_method, prepared.domain)
+    _require_legal(prepared, labelling)
+    _require_strata(prepared, labelling)
 
 
-def _require_legal(prepared: Prepared, made: Labelled) -> None:
+def _require_legal(prepared: Prepared, labelling: Labelled) -> None:
     """Raise AnonError for a group that is not legal, counted anew from the source."""
-    source, request, groups = prepared.source, prepared.request, len(made.dropped)
+    source, request, groups = prepared.source, prepared.request, len(labelling.dropped)
     counted = None if source.real is None else np.flatnonzero(source.real).astype(np.int32)
     limits = constraint_of(source, request, prepared.paths, counted, prepared.domain)
-    own = made.row_group if counted is None else made.row_group[counted]
-    illegal = int((~limits.legal(own, groups) & ~made.dropped).sum())
+    counted_groups = labelling.row_group if counted is None else labelling.row_group[counted]
+    illegal = int((~limits.legal(counted_groups, groups) & ~labelling.dropped).sum())
     if illegal:
         raise AnonError(
             request.function,
@@ -339,27 +347,27 @@ def _require_legal(prepared: Prepared, made: Labelled) -> None:
         )
 
 
-def _require_steps(prepared: Prepared, made: Sequence[Labels]) -> None:
-    """Raise AnonError unless labels of values that are cut show the ends of their steps."""
+def _require_steps(prepared: Prepared, labels: Sequence[Labels]) -> None:
+    """Raise AnonError unless labels of values that are cut show the ends of their bins."""
     request = prepared.request
-    labels = dict(zip(request.quasi, made, strict=True))
-    for name, own in prepared.cuts.items():
+    labels_of = dict(zip(request.quasi, labels, strict=True))
+    for name, bins in prepared.cuts.items():
         kind = request.quasi[name]
-        require_ends(request.function, name, kind, own, read_ranges(kind, labels[name].printed))
+        require_ends(request.function, name, kind, bins, read_ranges(kind, labels_of[name].printed))
 
 
-def _require_strata(prepared: Prepared, made: Labelled) -> None:
+def _require_strata(prepared: Prepared, labelling: Labelled) -> None:
     """Raise AnonError if a group of rows with equal labels crosses strata.
 
     Suppressed rows may: they show no value.
     """
-    call, group_of = prepared.call, made.row_group
+    call, group_of = prepared.call, labelling.row_group
     if call.strata is None:
         return
     strata = in_source_order(prepared.table, call.strata)
-    first = np.empty(len(made.dropped), np.int32)
+    first = np.empty(len(labelling.dropped), np.int32)
     first[group_of] = strata
-    crossing = np.unique(group_of[(strata != first[group_of]) & ~made.suppressed])
+    crossing = np.unique(group_of[(strata != first[group_of]) & ~labelling.suppressed])
     if len(crossing):
         raise AnonError(
             call.function,
@@ -369,19 +377,19 @@ def _require_strata(prepared: Prepared, made: Labelled) -> None:
         )
 
 
-def check_rows(prepared: Prepared, made: Labelled, arranged: Release) -> Checked:
+def check_rows(prepared: Prepared, labelling: Labelled, arranged: Release) -> Checked:
     """Return what was checked: that a release has the rows, once each, in the order of hashes.
 
-    Raises AnonError unless it has. The order is that of the groups, which are numbered by a hash of
-    their labels, and within a group that of the hashes of its rows.
+    Raises AnonError otherwise. Groups are in the order of a hash of their labels, and the rows of a
+    group in the order of their hashes.
     """
     request = prepared.request
-    _require_checked(request, made, arranged)
-    group = made.row_group[arranged.position]
+    _require_checked(request, labelling, arranged)
+    group = labelling.row_group[arranged.position]
     hashes = prepared.source.hashes.to_numpy(zero_copy_only=False)[arranged.position]
     require_hash_order(request.function, group, hashes)
-    labels = dict(zip(request.quasi, made.labels, strict=True))
-    return Checked(hashes, made.class_of[arranged.position], labels)
+    labels = dict(zip(request.quasi, labelling.labels, strict=True))
+    return Checked(hashes, labelling.class_of[arranged.position], labels)
 
 
 def require_hash_order(
@@ -399,16 +407,16 @@ def require_hash_order(
         )
 
 
-def _require_checked(request: Request, made: Labelled, arranged: Release) -> None:
+def _require_checked(request: Request, labelling: Labelled, arranged: Release) -> None:
     """Raise AnonError unless rows, classes and labels of a release are those that were checked."""
-    position, wanted = arranged.position, ~made.left_out(request)
-    if len(position) and not 0 <= position.min() <= position.max() < len(wanted):
+    position, is_released = arranged.position, ~labelling.left_out(request)
+    if len(position) and not 0 <= position.min() <= position.max() < len(is_released):
         got = "rows that the table lacks"
-    elif wrong := int((np.bincount(position, minlength=len(wanted)) != wanted).sum()):
+    elif wrong := int((np.bincount(position, minlength=len(is_released)) != is_released).sum()):
         got = f"{wrong:,} of the table that {'is' if wrong == 1 else 'are'} not"
-    elif not np.array_equal(arranged.class_of, made.class_of[position]):
+    elif not np.array_equal(arranged.class_of, labelling.class_of[position]):
         got = "rows beside the labels of another class"
-    elif any(map(is_not, arranged.labels.values(), made.labels)):
+    elif any(map(is_not, arranged.labels.values(), labelling.labels)):
         got = "labels of another column"
     else:
         return
@@ -416,7 +424,7 @@ def _require_checked(request: Request, made: Labelled, arranged: Release) -> Non
 
 
 def unchecked(function: str, got: str) -> AnonError:
-    """Return what is said of released rows that are not those that were checked."""
+    """Return the error for released rows that are not those that were checked."""
     return AnonError(
         function,
         "the rows that were checked must be released once each, beside their labels",
@@ -449,19 +457,20 @@ def require_few_left_out(
 ) -> None:
     """Raise AnonError if more rows are left out than may be, or all of them.
 
-    suppressed: bool[n], rows that are suppressed in the release; by_method: bool[n], those that the
-    method suppressed. domain: of the whole table, if these are a part of its rows. What may be left
-    out is then that of the whole table, of which ``require_all_parts`` counts all parts together.
+    suppressed: bool[n], rows that are suppressed in the release.
+    by_method: bool[n], those that the method suppressed.
+    domain: of the whole table, if these are a part of its rows. The limit is then that of the whole
+        table, and ``require_all_parts`` counts all parts together.
     """
     if request.suppressed != "drop":
         return
-    left, rows = int(suppressed.sum()), len(suppressed)
-    most = most_left_out(request, rows if domain is None else domain.rows)
-    if most is None:
-        most = left - int((suppressed & ~by_method).sum())
-    _require_few(request, left, most)
+    left_out, rows = int(suppressed.sum()), len(suppressed)
+    limit = most_left_out(request, rows if domain is None else domain.rows)
+    if limit is None:
+        limit = left_out - int((suppressed & ~by_method).sum())
+    _require_few(request, left_out, limit)
     if domain is None:
-        _require_some(request, left < rows)
+        _require_some(request, left_out < rows)
 
 
 def require_all_parts(request: Request, rows: int, released: int) -> None:
@@ -471,20 +480,20 @@ def require_all_parts(request: Request, rows: int, released: int) -> None:
     """
     if request.suppressed != "drop":
         return
-    most = most_left_out(request, rows)
-    if most is not None:
-        _require_few(request, rows - released, most)
+    limit = most_left_out(request, rows)
+    if limit is not None:
+        _require_few(request, rows - released, limit)
     _require_some(request, released > 0)
 
 
-def _require_few(request: Request, left: int, most: int) -> None:
-    if left > most:
-        may = "no row" if most == 0 else f"at most {most:,} row{'' if most == 1 else 's'}"
+def _require_few(request: Request, left_out: int, limit: int) -> None:
+    if left_out > limit:
+        may = "no row" if limit == 0 else f"at most {limit:,} row{'' if limit == 1 else 's'}"
         limited = hasattr(request.options, "suppression_limit")
         raise AnonError(
             request.function,
             Argument("suppressed", "drop") + f" may leave out {may}",
-            f"{left:,} that {'is' if left == 1 else 'are'} * in every quasi-identifier",
+            f"{left_out:,} that {'is' if left_out == 1 else 'are'} * in every quasi-identifier",
             "raise " + Parameter("suppression_limit") + ", or " + KEEP if limited else KEEP,
         )
 

@@ -24,7 +24,7 @@ from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers, announce
 from anon_sql.core.table import Column, Domain, QuasiTable, read
 from anon_sql.errors import AnonError, Parameter, listed
-from anon_sql.methods.global_recoding import Earlier
+from anon_sql.methods.full_domain import Earlier
 from anon_sql.methods.legal_classes import protect
 from anon_sql.methods.method import Call, Method, Partition
 from anon_sql.methods.suppressed_rows import accompany_suppressed, dense, place_suppressed
@@ -39,31 +39,34 @@ HINT = "leave a column out of " + Parameter("strata") + ", or round its values f
 
 def strata_of(table: QuasiTable, names: Sequence[str]) -> Ids | None:
     """Return the stratum of each row in canonical order, int32[n]; None if no column is named."""
-    found: Ids | None = None
+    stratum_of: Ids | None = None
     for column in table.columns:
         if column.name not in names:
             continue
         if isinstance(column, Numbers):
-            places = np.unique(column.keys, return_inverse=True)[1].reshape(-1) + 1
-            values = np.where(column.present, places, 0).astype(np.int64)
+            ranks = np.unique(column.keys, return_inverse=True)[1].reshape(-1) + 1
+            values = np.where(column.present, ranks, 0).astype(np.int64)
         else:
             values = column.codes.astype(np.int64)
-        both = values[table.order]
-        if found is not None:
-            both += found * (both.max(initial=0) + 1)
-        found = np.unique(both, return_inverse=True)[1].reshape(-1).astype(np.int32)
-    return found
+        keys = values[table.order]
+        if stratum_of is not None:
+            keys += stratum_of * (keys.max(initial=0) + 1)
+        stratum_of = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int32)
+    return stratum_of
 
 
 def each_stratum(call: Call[Any], rows: int) -> Iterator[tuple[Positions, Call[Any]]]:
-    """Return the positions of the rows of each stratum, int64[m], with the call for them."""
+    """Yield the positions of the rows of each stratum, int64[m], with the call for them."""
     if call.strata is None:
         yield np.arange(rows), call
         return
     order = np.argsort(call.strata, kind="stable")
     ends = np.cumsum(np.bincount(call.strata))
-    for own in np.split(order, ends[:-1]):
-        yield own, replace(call, constraint=call.constraint.only(own), strata=None)
+    for rows_of_stratum in np.split(order, ends[:-1]):
+        yield (
+            rows_of_stratum,
+            replace(call, constraint=call.constraint.only(rows_of_stratum), strata=None),
+        )
 
 
 def require_strata(call: Call[Any], rows: int) -> None:
@@ -71,24 +74,25 @@ def require_strata(call: Call[Any], rows: int) -> None:
     if call.strata is None:
         return
     short = [
-        len(own)
-        for own, part in each_stratum(call, rows)
-        if not part.constraint.allows(np.arange(len(own)))
+        len(stratum)
+        for stratum, part in each_stratum(call, rows)
+        if not part.constraint.allows(np.arange(len(stratum)))
     ]
     if short:
         raise refused(call.function, call.constraint.requirement, len(short), min(short))
 
 
-def refused(function: str, requirement: str, many: int, smallest: int) -> AnonError:
+def refused(function: str, requirement: str, count: int, smallest: int) -> AnonError:
     """Return the error for strata that cannot be classes.
 
-    requirement: of the constraint. many: number of these strata; smallest: rows of the smallest
-    one.
+    requirement: of the constraint.
+    count: number of these strata.
+    smallest: rows of the smallest one.
     """
     return AnonError(
         function,
         f"every stratum must {requirement}",
-        f"{many} that {'does' if many == 1 else 'do'} not, the smallest of "
+        f"{count} that {'does' if count == 1 else 'do'} not, the smallest of "
         f"{smallest} row{'' if smallest == 1 else 's'}",
         HINT,
     )
@@ -104,16 +108,16 @@ def by_stratum(
     if call.strata is None:
         return partition(table, call)
     classes, nodes = np.full(table.rows, -1, np.int32), None
-    above = 0
+    first_id = 0
     stats: dict[str, float] = {}
-    for own, part in each_stratum(call, table.rows):
-        found = partition(table.only(own), part)
-        classes[own] = np.where(found.classes < 0, -1, found.classes + above)
-        above += int(found.classes.max()) + 1
-        if found.nodes is not None:
+    for stratum, part in each_stratum(call, table.rows):
+        partitioned = partition(table.only(stratum), part)
+        classes[stratum] = np.where(partitioned.classes < 0, -1, partitioned.classes + first_id)
+        first_id += int(partitioned.classes.max()) + 1
+        if partitioned.nodes is not None:
             nodes = np.empty((table.rows, len(table.columns)), np.int32) if nodes is None else nodes
-            nodes[own] = found.nodes
-        for name, value in found.stats.items():
+            nodes[stratum] = partitioned.nodes
+        for name, value in partitioned.stats.items():
             stats[name] = stats.get(name, 0) + value
     return Partition(classes, stats, nodes)
 
@@ -130,26 +134,34 @@ def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> Quas
     labels = earlier.of(request.function, list(request.quasi))
 
     def of(column: Column) -> Column:
-        own = labels[column.name].labels
-        if not isinstance(column, Numbers) or not own or STAR in own:
+        earlier_labels = labels[column.name].labels
+        if not isinstance(column, Numbers) or not earlier_labels or STAR in earlier_labels:
             return column
         name, kind = column.name, request.quasi[column.name]
-        return binned(request.function, name, kind, source.quasi[name], own)
+        return binned(request.function, name, kind, source.quasi[name], earlier_labels)
 
     return replace(table, columns=tuple(of(column) for column in table.columns))
 
 
 def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
-    """Raise AnonError for a label that is not in the release that ``like`` names and not that of
-    suppressed rows; labels: of each quasi-identifier, as text."""
+    """Raise AnonError for a label that is not in the release that ``like`` names.
+
+    The label of suppressed rows is allowed.
+
+    labels: of each quasi-identifier, as text.
+    """
     earlier = request.option("like")
     if not isinstance(earlier, Earlier) or request.typed or request.format in AVERAGES:
         return
     earlier_labels = earlier.of(request.function, list(request.quasi))
-    for name, made in zip(request.quasi, labels, strict=True):
-        known = {*earlier_labels[name].labels, STAR, *([None] if earlier_labels[name].null else [])}
-        used = made.printed.take(pa.array(np.unique(made.label_of)))
-        others = len(set(used.to_pylist()) - known)
+    for name, written in zip(request.quasi, labels, strict=True):
+        allowed = {
+            *earlier_labels[name].labels,
+            STAR,
+            *([None] if earlier_labels[name].null else []),
+        }
+        used = written.printed.take(pa.array(np.unique(written.label_of)))
+        others = len(set(used.to_pylist()) - allowed)
         if others:
             raise AnonError(
                 request.function,
@@ -166,10 +178,12 @@ Classes = npt.NDArray[np.int32]
 class Prepared:
     """The rows of a request as its method takes them.
 
-    source, request, paths: as they came. table: the quasi-identifiers in canonical order. call: the
-    arguments of the method. trees: the rows of the hierarchy by column. domain: of the whole table,
-    None if these are all of its rows. cuts: the bins of the columns whose values are cut, of which
-    the table has the first values.
+    source, request, paths: the arguments of ``prepare``.
+    table: the quasi-identifiers in canonical order.
+    call: the arguments of the method.
+    trees: the rows of the hierarchy by column.
+    domain: of the whole table, None if these are all of its rows.
+    cuts: the bins of the columns whose values are cut, of which the table has the first values.
     """
 
     source: Source
@@ -190,9 +204,11 @@ def prepare(
 ) -> Prepared:
     """Convert the columns of a source to the input of the method that the request names.
 
-    paths: the rows of the hierarchy, as for ``rows_of``. domain: of the whole table, if the source
-    has a part of its rows. Raises AnonError for values that labels cannot represent, and if the
-    rows together do not satisfy the constraints.
+    Raises AnonError for values that labels cannot represent, and if the rows together do not
+    satisfy the constraints.
+
+    paths: the rows of the hierarchy, as for ``rows_of``.
+    domain: of the whole table, if the source has a part of its rows.
     """
     function = request.function
     if request.transparent and request.ties is None:
@@ -208,7 +224,7 @@ def prepare(
     table = read(
         function,
         request.quasi,
-        {**source.quasi, **{name: own.low for name, own in cuts.items()}},
+        {**source.quasi, **{name: bins.low for name, bins in cuts.items()}},
         source.hashes,
         workers,
         trees,
@@ -282,15 +298,17 @@ def refuse_in_parts(request: Request) -> None:
 
 
 def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -> Partition:
-    """Return the partition that the method finds, with every class legal, in canonical order.
+    """Return the method's partition, with every class legal, in canonical order.
 
-    Suppressed rows have class -1; where they are released, they are a class that is legal too.
-    Without any constraint, every row is its own class, numbered by its place in the source.
+    Suppressed rows have class -1; if they are released, they are a class that is legal too. Without
+    any constraint, every row is its own class, numbered by its place in the source.
     """
     assert method is not None
-    required = call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
-    required = required or getattr(call.options, "like", None) is not None
-    if not required and not method.takes_classes:
+    is_constrained = (
+        call.constraint.k > 1 or call.constraint.rules is not None or call.real is not None
+    )
+    is_constrained = is_constrained or getattr(call.options, "like", None) is not None
+    if not is_constrained and not method.takes_classes:
         return Partition(table.order)
 
     def plain(table: QuasiTable, call: Call[Any]) -> Ids:
@@ -308,22 +326,26 @@ def legal_partition(table: QuasiTable, call: Call[Any], method: Method | None) -
 
 
 def find_partition(table: QuasiTable, call: Call[Any], method: Method) -> Partition:
-    """Return the partition that the method finds, whose classes need not be legal."""
+    """Return the method's partition, whose classes need not be legal."""
     return method.run(table, call)
 
 
-def make_legal(table: QuasiTable, call: Call[Any], found: Partition) -> Partition:
-    """Return a partition with every class legal: by suppression where the method chose nodes, which
-    no further row may change, and else by merging."""
+def make_legal(table: QuasiTable, call: Call[Any], partition: Partition) -> Partition:
+    """Return a partition with every class legal.
+
+    If the method chose nodes, which no further row may change, rows are suppressed; else classes
+    are merged.
+    """
     limits, workers = call.constraint, call.workers
-    if found.nodes is not None:
+    if partition.nodes is not None:
         return replace(
-            found, classes=accompany_suppressed(found.classes, limits, call.suppressed_released)
+            partition,
+            classes=accompany_suppressed(partition.classes, limits, call.suppressed_released),
         )
     placed = place_suppressed(
-        table, found.classes, limits, workers, released=call.suppressed_released
+        table, partition.classes, limits, workers, released=call.suppressed_released
     )
-    return replace(found, classes=protect(table, placed, limits, workers))
+    return replace(partition, classes=protect(table, placed, limits, workers))
 
 
 def in_source_order(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -333,11 +355,13 @@ def in_source_order(table: QuasiTable, values: npt.NDArray[Any]) -> npt.NDArray[
     return result
 
 
-def classes_and_nodes(table: QuasiTable, found: Partition) -> tuple[Classes, Classes | None]:
-    """Return the class of each row, int32[n], and the nodes of its labels, int32[n, d], in source
-    order; nodes are None if the method chose none."""
-    nodes = None if found.nodes is None else in_source_order(table, found.nodes)
-    return in_source_order(table, found.classes), nodes
+def classes_and_nodes(table: QuasiTable, partition: Partition) -> tuple[Classes, Classes | None]:
+    """Return the class of each row, int32[n], and the nodes of its labels, int32[n, d], or None.
+
+    Both are in source order. Nodes are None if the method chose none.
+    """
+    nodes = None if partition.nodes is None else in_source_order(table, partition.nodes)
+    return in_source_order(table, partition.classes), nodes
 
 
 def constraint_of(
@@ -353,18 +377,20 @@ def constraint_of(
     bound of the hierarchical distance. domain: of the whole table, which t compares with.
     """
     named = rows_of(paths, dict.fromkeys(request.protected, "VARCHAR"), request.time_zone)
-    found = []
+    sensitive = []
     for name, ordered in request.protected.items():
         if domain is None:
-            codes, known, nulls = _codes(source.keys[name], rows)
-            found.append(Sensitive(name, codes, known, ordered and not nulls and name not in named))
+            codes, non_null, nulls = _codes(source.keys[name], rows)
+            sensitive.append(
+                Sensitive(name, codes, non_null, ordered and not nulls and name not in named)
+            )
         else:
             codes = _table_codes(request.function, name, source.keys[name], rows, domain)
-            found.append(in_table(name, codes, domain, ordered and name not in named))
+            sensitive.append(in_table(name, codes, domain, ordered and name not in named))
     persons = None
     if request.entity is not None:
         persons, _, _ = _codes(source.keys[request.entity], rows)
-    return constraint(request.k, found, persons, request.models)
+    return constraint(request.k, sensitive, persons, request.models)
 
 
 def _codes(
@@ -397,20 +423,20 @@ def _table_codes(
     """Return the codes of sort keys in the order of the values of the whole table."""
     coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
     codes = domain.codes(function, name, coded.dictionary)
-    at: npt.NDArray[np.int32] = integers(coded.indices)
-    return codes.take(at if rows is None else at[rows])
+    index: npt.NDArray[np.int32] = integers(coded.indices)
+    return codes.take(index if rows is None else index[rows])
 
 
 def in_table(name: str, codes: npt.NDArray[np.int32], domain: Domain, ordered: bool) -> Sensitive:
     """Return a sensitive column whose distribution is that of the whole table.
 
-    codes: int32[n], as ``Domain.codes`` returns them. ordered: whether t may use the ordered
-    distance, which NULLs rule out.
+    codes: int32[n], as ``Domain.codes`` returns them.
+    ordered: whether t may use the ordered distance, which NULLs rule out.
     """
     of_table = domain.sensitive[name]
-    known = len(of_table.keys) - of_table.nulls
+    non_null = len(of_table.keys) - of_table.nulls
     counts = np.roll(of_table.counts, -1) if of_table.nulls else np.append(of_table.counts, 0)
-    return Sensitive(name, codes, known, ordered and not of_table.nulls, counts)
+    return Sensitive(name, codes, non_null, ordered and not of_table.nulls, counts)
 
 
 def _classes_of(source: Source, table: QuasiTable) -> Classes | None:

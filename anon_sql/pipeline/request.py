@@ -51,16 +51,18 @@ from anon_sql.privacy.max_share import OneOfL
 from anon_sql.privacy.model import ValueModel
 from anon_sql.privacy.t_closeness import ranked
 
-MOST = 2**31 - 1  # larger k are equivalent: a table has fewer rows
+MAX_K = 2**31 - 1  # a larger k is equivalent: a table has fewer rows
 
 
 @dataclass(frozen=True)
 class Relation:
-    """What a host says of its input.
+    """A host's description of its input.
 
-    types: SQL type by column name, in the order of the table. comments: by folded column name, of
-    columns that have one. time_zone: of timestamps that a hierarchy writes without one. agrees:
-    raises AnonError for roles that are not those which the host has read the relation with.
+    types: SQL type by column name, in the order of the table.
+    comments: by folded column name, of columns that have one.
+    threads: number of threads.
+    time_zone: of timestamps that a hierarchy writes without one.
+    agrees: raises AnonError if these are not the roles with which the host has read the relation.
     """
 
     types: Mapping[str, str]
@@ -72,22 +74,28 @@ class Relation:
 
 @dataclass(frozen=True)
 class Request:
-    """A checked call.
+    """A checked call. Fields that are not described are as in the SQL interface.
 
-    method: of the function; None where it makes no classes by itself. quasi: SQL type of each
-    quasi-identifier by name, in the order of the call. kept: columns that are released unchanged.
-    models: the privacy models that are required of sensitive values. protected: sensitive columns
-    that they apply to, by name, with whether t uses the ordered distance. entity: the column that
-    identifies persons. classes: the column of given class ids. options: the group of the
-    function's own parameters. threads: number of threads. time_zone: of timestamps that the
-    hierarchy writes without one. strata: the quasi-identifiers that are not generalized. weights:
-    of quasi-identifiers by name; those that are left out have 1. bin_width: of those whose values
-    are cut. seed: of random choices; with a key, the one that ``choices`` derives. ties: a
-    key that decides between rows with equal quasi-identifiers, None without a key. transparent:
-    whether classes must tell nothing of sensitive values. rest: SQL type
-    of each column that only a ``*`` releases as it is, by name; the host looks at its values first
-    (``without_identifiers``), because ``prepare`` refuses a request that has any. Others: as in
-    the SQL interface.
+    quasi: SQL type of each quasi-identifier by name, in the order of the call.
+    kept: columns that are released unchanged.
+    protected: sensitive columns that models apply to, by name, with whether t uses the ordered
+        distance.
+    entity: the column that identifies persons.
+    classes: the column of class ids.
+    seed: of random choices; with a key, the one that ``choices`` derives.
+    ties: a key that decides between rows with equal quasi-identifiers, None without a key.
+    transparent: whether classes must tell nothing of sensitive values.
+    models: the privacy models that are required of sensitive values.
+    options: the group of the function's own parameters.
+    threads: number of threads.
+    time_zone: of timestamps that the hierarchy writes without one.
+    strata: the quasi-identifiers that are not generalized.
+    weights: of quasi-identifiers by name; those that are left out have 1.
+    bin_width: of those whose values are cut.
+    rest: SQL type of each column that only a ``*`` releases as it is, by name; the host looks at
+        its values first (``without_identifiers``), because ``prepare`` refuses a request that has
+        any.
+    method: of the function; None if it makes no classes by itself.
     """
 
     function: str
@@ -140,10 +148,10 @@ class Request:
 def arguments(function: str, call_arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of a call; raise AnonError for one that the function does not take."""
     find_method(function)  # loads what declares it
-    known = takes(function)
+    declared = takes(function)
     for name in call_arguments:
-        if name not in known:
-            raise AnonError(function, no_parameter(name, known))
+        if name not in declared:
+            raise AnonError(function, no_parameter(name, declared))
     return call_arguments
 
 
@@ -158,20 +166,21 @@ def checked(
 ) -> Request:
     """Return the request of a call, or raise AnonError for invalid parameters and roles.
 
-    call_arguments: arguments by name; those that are left out have their defaults. complete:
-    whether every column must have a role, as in a release. drops: columns that are dropped besides
-    identifiers. key_of: returns the key that the argument of ``key`` stands for, of the function
-    and the argument.
+    call_arguments: arguments by name; those that are left out have their defaults.
+    complete: whether every column must have a role, as in a release.
+    drops: columns that are left out besides identifiers.
+    key_of: returns the key that the argument of ``key`` stands for, from the function and the
+        argument.
     """
-    if call_arguments.get("series") is not None:  # SQL reads it, and passes nothing of it on
+    if call_arguments.get("series") is not None:  # SQL reads it, and does not pass it on
         rule = Parameter("series") + " is a parameter of the SQL function alone"
         raise AnonError(function, rule, "another call", "call it in SQL, or leave it out")
     method, types = find_method(function), relation.types
     call_arguments = {
-        **{name: known.default for name, known in takes(function).items()},
+        **{name: declaration.default for name, declaration in takes(function).items()},
         **call_arguments,
     }
-    k = min(read(KAnonymity, function, call_arguments).k, MOST)
+    k = min(read(KAnonymity, function, call_arguments).k, MAX_K)
     classes = _classes(function, call_arguments, types)
     entity = entity_of(function, call_arguments.get("entity"), types)
     roles = roles_of(
@@ -198,9 +207,9 @@ def checked(
             f"'{common['format']}'",
             Argument("numbers", "centre") + " shows one value of each class",
         )
-    gone = {fold(name) for name in (classes, *drops) if name is not None}
+    without_role = {fold(name) for name in (classes, *drops) if name is not None}
     for name in (*roles.quasi, *roles.sensitive, *roles.keep):
-        if fold(name) in gone:
+        if fold(name) in without_role:
             raise AnonError(
                 function,
                 "columns of classes and scores are dropped",
@@ -213,7 +222,7 @@ def checked(
     for name in roles.quasi:
         is_number(function, name, types[name])
     protected = _protected(function, models, roles, types)
-    missing = [name for name in roles.none if fold(name) not in gone]
+    missing = [name for name in roles.none if fold(name) not in without_role]
     if complete and missing:
         raise AnonError(
             function,
@@ -229,12 +238,12 @@ def checked(
             + " to release all of them as they are"
             + Where(COMMANDS, "; anon-sql roles suggests roles"),
         )
-    gone |= {fold(name) for name in (*roles.quasi, *roles.left_out)}
+    without_role |= {fold(name) for name in (*roles.quasi, *roles.left_out)}
     return Request(
         function,
         k,
         {name: types[name] for name in roles.quasi},
-        tuple(name for name in types if fold(name) not in gone),
+        tuple(name for name in types if fold(name) not in without_role),
         roles.sensitive,
         protected,
         entity,
@@ -271,12 +280,12 @@ def roles_of(
     The column of ``entity`` is an identifier. needs_quasi, drops: as in ``assign``.
     """
     names = list(relation.types)
-    said = {name: call_arguments.get(name) for name in PARAMETER.values()}
+    named_columns = {name: call_arguments.get(name) for name in PARAMETER.values()}
     entity = entity_of(function, call_arguments.get("entity"), names)
     if entity is not None:
-        said["identifiers"] = including(said["identifiers"], entity)
+        named_columns["identifiers"] = including(named_columns["identifiers"], entity)
     comments = relation.comments
-    return assign(function, names, comments, said, needs_quasi=needs_quasi, dropped=drops)
+    return assign(function, names, comments, named_columns, needs_quasi=needs_quasi, dropped=drops)
 
 
 def _transparent(
@@ -326,7 +335,7 @@ def _read(group: type, function: str, call_arguments: Mapping[str, Any]) -> list
 def _classes(
     function: str, call_arguments: Mapping[str, Any], types: Mapping[str, str]
 ) -> str | None:
-    """Return the column of class ids, None for a function that takes none.
+    """Return the column of class ids, None for a function that takes no classes.
 
     Raises AnonError for a column that cannot be it, and for one that the function adds.
     """
@@ -337,16 +346,16 @@ def _classes(
                 function, f"the table must not have a column {added}", folded[added], "rename it"
             )
     rule = Parameter("classes") + " must name a column of the table"
-    known = takes(function)
-    if "classes" not in known:
+    declared = takes(function)
+    if "classes" not in declared:
         return None
-    named_ = call_arguments.get("classes", known["classes"].default)
-    if named_ is None:
+    argument = call_arguments.get("classes", declared["classes"].default)
+    if argument is None:
         raise AnonError(function, rule, "NULL")
-    if not isinstance(named_, str) or fold(named_) not in folded:
-        hint = did_you_mean(named_, types) if isinstance(named_, str) else None
-        raise AnonError(function, rule, f"'{named_}'", hint)
-    column = folded[fold(named_)]
+    if not isinstance(argument, str) or fold(argument) not in folded:
+        hint = did_you_mean(argument, types) if isinstance(argument, str) else None
+        raise AnonError(function, rule, f"'{argument}'", hint)
+    column = folded[fold(argument)]
     kind = types[column]
     if kind.endswith(("]", ")")) and not kind.startswith(("DECIMAL", "ENUM")):
         rule = Parameter("classes") + " must be numbers or text"
@@ -403,10 +412,11 @@ def entity_of(function: str, value: object, names: Sequence[str] | Mapping[str, 
 class Source:
     """n rows in source order, as Arrow arrays by column name.
 
-    quasi: values of the quasi-identifiers. hashes: uint64[n], a hash of the kept columns of each
-    row. keys: binary sort keys of each protected column and of the entity, empty for NULL.
-    classes: class ids that come with the table. real: bool[n], false for synthetic rows; None if
-    there are none.
+    quasi: values of the quasi-identifiers.
+    hashes: uint64[n], a hash of the kept columns of each row.
+    keys: binary sort keys of each protected column and of the entity, empty for NULL.
+    classes: class ids that come with the table.
+    real: bool[n], false for synthetic rows; None without such rows.
     """
 
     quasi: Mapping[str, pa.Array]

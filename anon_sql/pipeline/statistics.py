@@ -32,10 +32,10 @@ declare("lattice", of="full_domain", without=("like", "bin_width", InSeries))
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """A release, for statistics.
+    """A release, for statistics; arrays are in canonical order.
 
-    class_of: int32[n], the classes of the method, -1 for rows that it suppressed. suppressed:
-    bool[n], rows that are suppressed in the release, shown or left out; both in canonical order.
+    class_of: int32[n], the classes of the method, -1 for rows that it suppressed.
+    suppressed: bool[n], rows that are suppressed in the release, shown or left out.
     stats: those of the method.
     """
 
@@ -66,9 +66,9 @@ class CountedRelease:
 def made(source: Source, request: Request, paths: pa.StructArray | None) -> CountedRelease:
     """Return the release of the source's rows. Raises AnonError as ``release`` does."""
     prepared = prepare(source, request, paths)
-    found = legal_partition(prepared.table, prepared.call, request.method)
-    suppressed = labelled(prepared, found).suppressed[prepared.table.order]
-    return CountedRelease(prepared, found.classes, suppressed, found.stats)
+    partition = legal_partition(prepared.table, prepared.call, request.method)
+    suppressed = labelled(prepared, partition).suppressed[prepared.table.order]
+    return CountedRelease(prepared, partition.classes, suppressed, partition.stats)
 
 
 STATS = ("partitions", "detected", "recovered", "returned", "suppressed")
@@ -79,8 +79,8 @@ def class_ids(
 ) -> npt.NDArray[np.int32]:
     """Return the class of each row, int32[n], in source order."""
     prepared = prepare(source, request, paths)
-    found = legal_partition(prepared.table, prepared.call, request.method)
-    return classes_and_nodes(prepared.table, found)[0]
+    partition = legal_partition(prepared.table, prepared.call, request.method)
+    return classes_and_nodes(prepared.table, partition)[0]
 
 
 def cof(
@@ -91,8 +91,8 @@ def cof(
     Both are NULL for a row without a class.
     """
     prepared = prepare(source, request, paths)
-    found = cof_score(prepared.table, prepared.call)
-    scores, outlier = (in_source_order(prepared.table, values) for values in found)
+    scored = cof_score(prepared.table, prepared.call)
+    scores, outlier = (in_source_order(prepared.table, values) for values in scored)
     unclassed = np.isnan(scores)
     return pa.array(scores, mask=unclassed), pa.array(outlier, mask=unclassed)
 
@@ -108,15 +108,15 @@ def recovery_stats(
     counts = dict.fromkeys(STATS, 0)
     if source is None:
         return {**counts, "orr": None, "suppression_rate": 0.0, "classes": 0}
-    found = made(source, request, paths)
-    counts |= {name: int(found.stats.get(name, 0)) for name in STATS}
-    counts["returned"] = counts["detected"] - counts["recovered"] - found.unrecovered
-    counts["suppressed"] = found.suppressed_rows
+    counted = made(source, request, paths)
+    counts |= {name: int(counted.stats.get(name, 0)) for name in STATS}
+    counts["returned"] = counts["detected"] - counts["recovered"] - counted.unrecovered
+    counts["suppressed"] = counted.suppressed_rows
     return {
         **counts,
         "orr": counts["recovered"] / counts["detected"] if counts["detected"] else None,
-        "suppression_rate": found.suppressed_rows / found.rows,
-        "classes": found.classes,
+        "suppression_rate": counted.suppressed_rows / counted.rows,
+        "classes": counted.classes,
     }
 
 
@@ -126,21 +126,21 @@ def dop_stats(
     """Return the statistics of DOP by column name; for an empty table those that are not 0."""
     if source is None:
         return {"eps": None, "min_samples": None, "suppression_rate": 0.0}
-    found = made(source, request, paths)
+    counted = made(source, request, paths)
     return {
         "eps": None,
         "min_samples": None,
-        **found.stats,
-        "suppressed": found.suppressed_rows,
-        "suppression_rate": found.suppressed_rows / found.rows,
-        "classes": found.classes,
+        **counted.stats,
+        "suppressed": counted.suppressed_rows,
+        "suppression_rate": counted.suppressed_rows / counted.rows,
+        "classes": counted.classes,
     }
 
 
 def lattice(
     source: Source | None, request: Request, paths: pa.StructArray | None
 ) -> list[dict[str, Any]]:
-    """Return the nodes that full-domain generalization looks at; source: None for no rows."""
+    """Return the nodes that full-domain generalization judges; source: None for no rows."""
     if source is None:
         return []
     prepared = prepare(source, request, paths)
@@ -152,8 +152,8 @@ def gower_ranges(source: Source, request: Request) -> dict[str, float | None]:
     return ranges(prepare(source, request, None).table)
 
 
-COUNTS = ("allowed", "costly", "suppressed", "refused", "classes")
-LOSSES = ("gcp_without", "gcp", "saved", "gcp_of_rest")
+COUNT_COLUMNS = ("allowed", "costly", "suppressed", "refused", "classes")
+LOSS_COLUMNS = ("gcp_without", "gcp", "saved", "gcp_of_rest")
 REASONS = {
     "no limit": "no suppression_limit",
     "none": "no row costs its class more than a suppressed row loses",
@@ -172,38 +172,41 @@ def anonymize_stats(
     source: None for an empty table.
     """
     row: dict[str, Any] = {"rows": 0, "suppression_rate": None, "reason": None}
-    row |= dict.fromkeys(COUNTS, 0) | dict.fromkeys(LOSSES)
+    row |= dict.fromkeys(COUNT_COLUMNS, 0) | dict.fromkeys(LOSS_COLUMNS)
     if source is None:
         return row
-    found = made(source, request, paths)
-    table, workers = found.prepared.table, found.prepared.call.workers
-    classes, kept = found.class_of, ~found.suppressed
+    counted = made(source, request, paths)
+    table, workers = counted.prepared.table, counted.prepared.call.workers
+    classes, kept = counted.class_of, ~counted.suppressed
     if request.suppressed == "drop":
         classes = np.where(kept, classes, np.int32(-1))
-    cells, rest = float(table.model.weight.sum()), int(kept.sum())
+    cells, kept_rows = float(table.model.weight.sum()), int(kept.sum())
     lost = loss_of(table, classes, workers)
     kept_loss = loss_of(table.only(kept), classes[kept], workers)
-    before = found.stats.get("before", lost)
+    before = counted.stats.get("before", lost)
     row |= {
         "rows": table.rows,
-        "allowed": int(found.stats.get("most", 0)),
-        "costly": int(found.stats.get("costly", 0)),
-        "suppressed": found.suppressed_rows,
-        "suppression_rate": found.suppressed_rows / table.rows,
+        "allowed": int(counted.stats.get("most", 0)),
+        "costly": int(counted.stats.get("costly", 0)),
+        "suppressed": counted.suppressed_rows,
+        "suppression_rate": counted.suppressed_rows / table.rows,
         "gcp_without": before / (table.rows * cells),
         "gcp": lost / (table.rows * cells),
         "saved": (before - lost) / (table.rows * cells),
-        "gcp_of_rest": kept_loss / (rest * cells) if rest else None,
-        "refused": int(found.stats.get("refused", 0)),
-        "classes": found.classes,
+        "gcp_of_rest": kept_loss / (kept_rows * cells) if kept_rows else None,
+        "refused": int(counted.stats.get("refused", 0)),
+        "classes": counted.classes,
     }
-    return {**row, "reason": REASONS[_reason(row, found.unrecovered)]}
+    return {**row, "reason": REASONS[_reason(row, counted.unrecovered)]}
 
 
-def _reason(row: dict[str, Any], chosen: int) -> str:
-    """Return the key of the reason in REASONS; chosen: rows that were suppressed for their cost."""
+def _reason(row: dict[str, Any], costly_rows: int) -> str:
+    """Return the key of the reason in REASONS.
+
+    costly_rows: rows that were suppressed for their cost.
+    """
     if row["suppressed"]:
-        return "saves" if chosen else "starred"
+        return "saves" if costly_rows else "starred"
     if not row["allowed"]:
         return "no limit"
     if row["refused"]:

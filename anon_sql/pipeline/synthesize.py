@@ -24,9 +24,11 @@ def synthesize(
 ) -> dict[str, npt.NDArray[np.int64]]:
     """Return for each released column the rows that the synthetic records take their values from.
 
-    The result has int64[s] positions, from 0, of s synthetic records by column name. values: the
-    released columns; codes: a hash of each value, NULL for NULL. Records are generated for each
-    sensitive column separately. Source: Majeed and Hwang 2025, SDkA, step 3.
+    The result has int64[s] positions, from 0, of s synthetic records by column name. Records are
+    generated for each sensitive column separately. Source: Majeed and Hwang 2025, SDkA, step 3.
+
+    values: the released columns.
+    codes: a hash of each value, NULL for NULL.
     """
     function = request.function
     limits(function)  # before anything is drawn
@@ -37,17 +39,17 @@ def synthesize(
         Attribute(a.name, a.codes[order], None if a.numbers is None else a.numbers[order])
         for a in attributes
     ]
-    found = [np.zeros((0, len(names)), dtype=np.int32)]
+    generated = [np.zeros((0, len(names)), dtype=np.int32)]
     for name in request.sensitive:
-        at = names.index(name)
+        sensitive = names.index(name)
         present = codes[name].is_valid().to_numpy(zero_copy_only=False)[order]
-        counts = wanted(attributes[at].codes[present], request.options.target_ratio)
+        counts = wanted(attributes[sensitive].codes[present], request.options.target_ratio)
         if counts:
-            real = RealRows(attributes, at)
-            more = (request.seed, request.options.epochs)
-            found.append(generate(function, request.options.generator, real, counts, *more))
-    records = np.concatenate(found)
-    return {name: order[records[:, at]] for at, name in enumerate(names)}
+            real = RealRows(attributes, sensitive)
+            settings = (request.seed, request.options.epochs)
+            generated.append(generate(function, request.options.generator, real, counts, *settings))
+    records = np.concatenate(generated)
+    return {name: order[records[:, sensitive]] for sensitive, name in enumerate(names)}
 
 
 def require_sensitive(request: Request) -> None:
@@ -67,17 +69,17 @@ def wanted(codes: npt.NDArray[np.int64], target: float) -> Mapping[int, int]:
     Afterwards the most frequent value has at most ``target`` times as many rows as any other.
     Source: Majeed and Hwang 2025, equation 1.
     """
-    known, counts = np.unique(codes, return_counts=True)
-    enough = ceil(counts.max(initial=0) / target - _ROUNDING)
-    pairs = zip(known.tolist(), counts.tolist(), strict=True)
-    return {code: enough - count for code, count in pairs if count < enough}
+    distinct, counts = np.unique(codes, return_counts=True)
+    target_count = ceil(counts.max(initial=0) / target - _ROUNDING)
+    pairs = zip(distinct.tolist(), counts.tolist(), strict=True)
+    return {code: target_count - count for code, count in pairs if count < target_count}
 
 
 def _attribute(name: str, values: pa.Array, hashes: pa.Array) -> Attribute:
     """Return a column with codes in the order of the hashes, independent of the order of rows."""
     present = hashes.is_valid().to_numpy(zero_copy_only=False)
-    known, codes = np.unique(hashes.fill_null(0).to_numpy(), return_inverse=True)
-    codes = np.where(present, codes.reshape(-1), len(known)).astype(np.int64)
+    distinct, codes = np.unique(hashes.fill_null(0).to_numpy(), return_inverse=True)
+    codes = np.where(present, codes.reshape(-1), len(distinct)).astype(np.int64)
     numbers = _numbers(values)
     return Attribute(name, codes, None if np.isnan(numbers).all() else numbers)
 
@@ -89,9 +91,9 @@ def _numbers(values: pa.Array) -> npt.NDArray[np.float64]:
         values = values.cast(pa.timestamp("us"), safe=False)
     elif not (pa.types.is_primitive(kind) or pa.types.is_decimal(kind)) or kind == pa.bool_():
         return np.full(len(values), np.nan)
-    near = approximate("", values)
-    missing = ~values.is_valid().to_numpy(zero_copy_only=False) | ~np.isfinite(near)
+    approximations = approximate("", values)
+    missing = ~values.is_valid().to_numpy(zero_copy_only=False) | ~np.isfinite(approximations)
     if pa.types.is_timestamp(values.type):  # the infinite dates and instants
-        missing |= np.abs(near) >= np.iinfo(np.int64).max
-    found: npt.NDArray[np.float64] = np.where(missing, np.nan, near)
-    return found
+        missing |= np.abs(approximations) >= np.iinfo(np.int64).max
+    numbers: npt.NDArray[np.float64] = np.where(missing, np.nan, approximations)
+    return numbers

@@ -26,11 +26,15 @@ def release_table(
 ) -> pa.Table:
     """Return a release of the rows of a table, an Arrow table of the columns that are released.
 
-    The columns are those of the request in the order of the table: kept columns unchanged, quasi-
-    identifiers as labels (``string``) or, in the format 'typed', as structs of the column's type
-    and lists of text, and in the formats 'mean' and 'median' numbers as numbers. paths: the rows of
-    the hierarchy. domain: of the whole table, if these are a part of its rows; information loss and
-    t are then measured against all rows. Raises AnonError as ``release`` does.
+    The columns are those of the request in the order of the table: kept columns unchanged,
+    quasi-identifiers as labels (``string``) or, in the format 'typed', as structs of the column's
+    type and lists of text, and in the formats 'mean' and 'median' numbers as numbers. Raises
+    AnonError as ``release`` does.
+
+    paths: the rows of the hierarchy.
+    domain: of the whole table, if these are a part of its rows; information loss and t are then
+        measured against all rows.
+    coded: whether labels are dictionaries.
     """
     names = [name for name in table.column_names if name in {*request.kept, *request.quasi}]
     if table.num_rows == 0:
@@ -49,7 +53,7 @@ def release_table(
         list(types.values()),
         [row_hash(kept), *(sort_key(quote(name)) for name in counted)],
     )
-    found = release(
+    computed = release(
         Source(
             {name: columns[name] for name in request.quasi},
             hashes,
@@ -60,10 +64,10 @@ def release_table(
         paths,
         domain,
     )
-    rows = pa.array(found.position)
+    rows = pa.array(computed.position)
     released = {name: columns[name].take(rows) for name in request.kept}
-    for name, labels in found.labels.items():
-        text, label = shown(request, name, labels), labels.label_of[found.class_of]
+    for name, labels in computed.labels.items():
+        text, label = shown(request, name, labels), labels.label_of[computed.class_of]
         released[name] = of_rows(text, label) if coded else text.take(pa.array(label))
     return pa.table({name: released[name] for name in names})
 

@@ -46,12 +46,15 @@ class BetaLikeness(ShareModel):
         return np.asarray(shares * (1 + np.minimum(self.level, gain)))
 
     def measure(self, values: ClassValues, table: TableValues) -> Floats:
-        """Return the smallest β of each class; infinity where none is large enough, as may be for
-        the enhanced kind alone.
+        """Return the smallest β of each class; infinity if no β is large enough.
+
+        That can happen with the enhanced kind alone.
         """
-        at = values.places(table)
-        before = table.counts[at] / table.rows
-        gain = values.counts / values.sizes[values.class_of] / before - 1
-        beyond = gain > -np.log(before) * (1 + 1e-12) + 1e-12
-        beyond &= self.beta_kind == "enhanced"
-        return np.maximum.reduceat(np.where(beyond, np.inf, np.maximum(gain, 0.0)), values.starts)
+        places = values.places(table)
+        table_share = table.counts[places] / table.rows
+        gain = values.counts / values.sizes[values.class_of] / table_share - 1
+        over_limit = gain > -np.log(table_share) * (1 + 1e-12) + 1e-12
+        over_limit &= self.beta_kind == "enhanced"
+        return np.maximum.reduceat(
+            np.where(over_limit, np.inf, np.maximum(gain, 0.0)), values.starts
+        )

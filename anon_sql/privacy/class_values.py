@@ -19,8 +19,9 @@ NULL = b""  # the key of NULL, which sorts before all others
 class Ground:
     """The ground distance of a column's values.
 
-    ordered: numbers, dates and times without NULL. tree: their hierarchy, if there is one, and
-    leaf_of, int64[v], the leaf of each value of the table, -1 for NULL.
+    ordered: whether they are numbers, dates or times without NULL.
+    tree: their hierarchy, None without one.
+    leaf_of: int64[v], the leaf of each value of the table, -1 for NULL; None without a hierarchy.
     """
 
     ordered: bool = False
@@ -35,7 +36,9 @@ EQUAL = Ground()
 class TableValues:
     """How often each value of a column occurs in the raw table.
 
-    keys: its v distinct values, as bytes that sort as the values do, in order; counts: int64[v].
+    keys: its v distinct values, as bytes that sort as the values do, in order.
+    counts: int64[v].
+    ground: the distance of two values.
     """
 
     keys: pa.Array
@@ -44,12 +47,12 @@ class TableValues:
 
     @property
     def rows(self) -> int:
-        """How many values there are."""
+        """Return how many values there are."""
         return int(self.counts.sum())
 
     @property
     def nulls(self) -> bool:
-        """Whether NULL is among the values."""
+        """Return whether NULL is among the values."""
         return len(self.keys) > 0 and self.keys[0].as_py() == NULL
 
 
@@ -58,10 +61,12 @@ NOTHING = TableValues(pa.nulls(0, pa.binary()), np.zeros(0, np.int64))
 
 @dataclass(frozen=True)
 class ClassValues:
-    """The values of a column in m classes, a group an entry, by class and then by value.
+    """The values of a column in m classes: an entry per class and value, in this order.
 
-    class_of: int64[g], from 0, none without a group. key_of: int64[g], the place of the value in
-    ``keys``, which are as in ``TableValues``. counts: int64[g], how often the class has the value.
+    class_of: int64[g], from 0; a class without an entry is left out.
+    key_of: int64[g], the place of the value in ``keys``.
+    keys: as in ``TableValues``.
+    counts: int64[g], how often the class has the value.
     """
 
     class_of: Ints
@@ -71,43 +76,43 @@ class ClassValues:
 
     @property
     def starts(self) -> Ints:
-        """Where each class starts, int64[m]."""
+        """Return where each class starts, int64[m]."""
         return np.flatnonzero(np.diff(self.class_of, prepend=-1))
 
     @property
     def sizes(self) -> Ints:
-        """The values of each class, int64[m]."""
+        """Return the number of values of each class, int64[m]."""
         return np.add.reduceat(self.counts, self.starts) if len(self.counts) else self.counts
 
     @property
-    def known(self) -> npt.NDArray[np.bool_]:
-        """Which groups hold a value that is not NULL, bool[g]."""
+    def non_null(self) -> npt.NDArray[np.bool_]:
+        """Return which entries are of a value that is not NULL, bool[g]."""
         null = np.array([key.as_py() == NULL for key in self.keys[:1]] or [False])
         return np.asarray((self.key_of > 0) | ~null[0])
 
     def places(self, table: TableValues) -> Ints:
-        """Return the place in ``table`` of each group's value, int64[g]; -1 where it lacks it."""
-        found = integers(pc.index_in(self.keys, table.keys).fill_null(-1))
-        return np.asarray(found[self.key_of], dtype=np.int64)
+        """Return the place in ``table`` of each entry's value, int64[g]; -1 if it lacks it."""
+        places = integers(pc.index_in(self.keys, table.keys).fill_null(-1))
+        return np.asarray(places[self.key_of], dtype=np.int64)
 
 
 def table_values(keys: pa.Array, counts: Ints) -> TableValues:
     """Return the counts of each key, of keys that may repeat."""
-    places, known = ordered(keys)
+    places, distinct = ordered(keys)
     return TableValues(
-        known, np.bincount(places, weights=counts, minlength=len(known)).astype(np.int64)
+        distinct, np.bincount(places, weights=counts, minlength=len(distinct)).astype(np.int64)
     )
 
 
 def class_values(class_of: Ints, keys: pa.Array, counts: Ints) -> ClassValues:
-    """Return the groups of classes and keys, of groups that may repeat."""
-    places, known = ordered(keys)
-    both = class_of * len(known) + places
-    order = np.argsort(both, kind="stable")
-    begins = np.flatnonzero(np.diff(both[order], prepend=-1))
+    """Return the entries of classes and keys, of pairs that may repeat."""
+    places, distinct = ordered(keys)
+    pairs = class_of * len(distinct) + places
+    order = np.argsort(pairs, kind="stable")
+    begins = np.flatnonzero(np.diff(pairs[order], prepend=-1))
     summed = np.add.reduceat(counts[order], begins) if len(order) else counts
-    once = order[begins]
-    return ClassValues(class_of[once], places[once], known, summed)
+    firsts = order[begins]
+    return ClassValues(class_of[firsts], places[firsts], distinct, summed)
 
 
 def ordered(keys: pa.Array) -> tuple[Ints, pa.Array]:

@@ -21,7 +21,7 @@ from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.privacy import VALUE_MODELS
 from anon_sql.privacy.model import ShareModel, Shares, ValueModel, together
 
-_SURE = 1e-9  # subtracted before rounding up
+_ROUNDING = 1e-9  # subtracted before rounding up
 
 
 def share_bounds(
@@ -29,33 +29,38 @@ def share_bounds(
 ) -> tuple[Shares, Shares]:
     """Return the least and the largest share of each value in a class, float64[b, v] each.
 
-    counts: int64[b, v], of each value in the table, for b columns. Without a model that has least
-    shares there are none, float64[b, 0], and without a ``ShareModel`` no largest ones.
+    Without a model that has least shares there are none, float64[b, 0], and without a
+    ``ShareModel`` no largest ones.
+
+    counts: int64[b, v], of each value in the table, for b columns.
+    models: the privacy models.
     """
     none = np.zeros((len(counts), 0))
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     bounding = [model for model in models if isinstance(model, ShareModel)]
-    least = [low for model in bounding if (low := model.least(shares)) is not None]
-    most = [model.most(shares) for model in bounding]
+    lower_bounds = [low for model in bounding if (low := model.least(shares)) is not None]
+    upper_bounds = [model.most(shares) for model in bounding]
     return (
-        np.maximum.reduce(least) if least else none,
-        np.minimum.reduce(most) if most else none,
+        np.maximum.reduce(lower_bounds) if lower_bounds else none,
+        np.minimum.reduce(upper_bounds) if upper_bounds else none,
     )
 
 
 def fewest_rows(least: Shares, most: Shares) -> int:
     """Return the least possible number of rows of a class whose shares are within the bounds.
 
-    A class of m rows has a share of at least 1 / m of some value, and of every value where there
-    are least shares.
+    A class of m rows has a share of at least 1 / m of some value, and of every value if there are
+    least shares.
     """
-    found = 1.0
+    fewest = 1.0
     for row in range(len(most)):
         bounds = most[row][most[row] > 0]
         if len(bounds):
-            every = least.shape[1] > 0
-            found = max(found, 1 / (bounds.min() if every else bounds.max()), every * len(bounds))
-    return ceil(found - _SURE)
+            has_least = least.shape[1] > 0
+            fewest = max(
+                fewest, 1 / (bounds.min() if has_least else bounds.max()), has_least * len(bounds)
+            )
+    return ceil(fewest - _ROUNDING)
 
 
 def satisfy(models: Sequence[ValueModel]) -> str:
@@ -74,15 +79,16 @@ Counts = npt.NDArray[np.int64]
 class Sensitive:
     """A sensitive column.
 
-    codes: int32[n], 0 to known - 1 in ascending order of the values, known for NULL. ordered:
-    whether t uses the ordered distance (by rank) instead of the equal distance. counts:
-    int64[known + 1], rows or persons of each value in the whole table, which t compares with; None
-    if these are all of its rows.
+    codes: int32[n], 0 to non_null - 1 in ascending order of the values, non_null for NULL.
+    non_null: number of values that are not NULL.
+    ordered: whether t uses the ordered distance (by rank) instead of the equal distance.
+    counts: int64[non_null + 1], rows or persons of each value in the whole table, which t compares
+        with; None if these are all of its rows.
     """
 
     name: str
     codes: Codes
-    known: int
+    non_null: int
     ordered: bool
     counts: Counts | None = None
 
@@ -91,9 +97,11 @@ class Sensitive:
 class Constraint:
     """The constraints that every class must satisfy.
 
-    k: minimum number of rows, or of persons if ``rules.persons``. rules: arrays for the models and
-    persons, indexed by the row positions of one table; None if only k is required. names: the
-    sensitive columns. models: those that are required of their values.
+    k: minimum number of rows, or of persons if ``rules.persons``.
+    rules: arrays for the models and persons, indexed by the row positions of one table; None if
+        only k is required.
+    names: the sensitive columns.
+    models: those that are required of their values.
     """
 
     k: int
@@ -153,18 +161,20 @@ class Constraint:
                 Parameter("k") + f" must be at most the number of entities, {entities}",
                 Argument("k", self.k),
             )
-        found = []
+        refusals = []
         for model in self.models:
             reached = [
-                model.of_table(rules.table_counts[attribute], int(rules.known[attribute]))
+                model.of_table(rules.table_counts[attribute], int(rules.non_null[attribute]))
                 for attribute in range(len(self.names))
             ]
             levels = [level for level in reached if level is not None]
             if levels:
                 worst = int(np.argmin(levels) if model.at_least else np.argmax(levels))
                 error = model.refusal(function, self.names[worst], levels[worst])
-                found.append((bool(model.fails(np.array(levels)).any()), error))
-        errors = [error for fails, error in found if fails] or [error for _, error in found]
+                refusals.append((bool(model.fails(np.array(levels)).any()), error))
+        errors = [error for is_broken, error in refusals if is_broken] or [
+            error for _, error in refusals
+        ]
         if errors:
             return errors[0]
         rule = f"the whole table must {self.requirement} as one class"
@@ -218,27 +228,27 @@ def constraint(
 ) -> Constraint:
     """Return the constraint on the classes of a table.
 
-    persons: int32[n], the person of each row, numbered from 0; None to count rows. models: those
-    that are not required count for nothing.
+    persons: int32[n], the person of each row, numbered from 0; None to count rows.
+    models: those that are not required count for nothing.
     """
     required = tuple(model for model in models if model.required)
     if persons is None and not required:
         return Constraint(k)
 
     columns = list(sensitive) if required else []
-    attributes = [_attribute(column.codes, column.known, persons) for column in columns]
+    attributes = [_attribute(column.codes, column.non_null, persons) for column in columns]
     if persons is not None:
         attributes.append(_attribute(persons, int(persons.max(initial=-1)) + 1, None))
     of_table = [column.counts for column in columns]
     counts = [
-        own[2] if in_table is None else in_table
-        for own, in_table in zip_longest(attributes, of_table)
+        of_rows[2] if column_counts is None else column_counts
+        for of_rows, column_counts in zip_longest(attributes, of_table)
     ]
     table_counts = _padded(counts, np.int64)
     below = np.cumsum(table_counts, axis=1, dtype=np.float64)
     least, most = share_bounds(_padded(counts[: len(columns)], np.int64), required)
     levels: dict[str, Any] = {}
-    for model in (*(known() for known in VALUE_MODELS), *required):
+    for model in (*(kind() for kind in VALUE_MODELS), *required):
         levels |= model.rules
     rules = kernels.legality.Rules(
         k=k,
@@ -246,7 +256,9 @@ def constraint(
         keys=np.array([attribute[0] for attribute in attributes]),
         value=_padded([attribute[1] for attribute in attributes], np.int32),
         pairs=persons is not None,
-        known=np.array([*(column.known for column in columns), -1][: len(attributes)], np.int64),
+        non_null=np.array(
+            [*(column.non_null for column in columns), -1][: len(attributes)], np.int64
+        ),
         ordered=np.array(
             [*(column.ordered for column in columns), False][: len(attributes)], np.bool_
         ),
@@ -261,22 +273,26 @@ def constraint(
     return Constraint(k, rules, tuple(column.name for column in columns), required)
 
 
-def _attribute(codes: Codes, known: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:
+def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:
     """Return the key of each row, the value of each key, and the number of keys of each value.
 
     A key is a value, or a pair of value and person if persons are counted.
     """
     if persons is None:
-        return codes, np.arange(known + 1, dtype=np.int32), np.bincount(codes, minlength=known + 1)
-    many = int(persons.max(initial=0)) + 1
-    pairs, keys = np.unique(codes.astype(np.int64) * many + persons, return_inverse=True)
-    value = (pairs // many).astype(np.int32)
-    return keys.reshape(-1).astype(np.int32), value, np.bincount(value, minlength=known + 1)
+        return (
+            codes,
+            np.arange(non_null + 1, dtype=np.int32),
+            np.bincount(codes, minlength=non_null + 1),
+        )
+    person_count = int(persons.max(initial=0)) + 1
+    pairs, keys = np.unique(codes.astype(np.int64) * person_count + persons, return_inverse=True)
+    value = (pairs // person_count).astype(np.int32)
+    return keys.reshape(-1).astype(np.int32), value, np.bincount(value, minlength=non_null + 1)
 
 
 def _padded(rows: Sequence[npt.NDArray[Any]], kind: type) -> npt.NDArray[Any]:
     """Return rows of different lengths as one two-dimensional array, padded with zeros."""
     table: npt.NDArray[Any] = np.zeros((len(rows), max(map(len, rows), default=0)), kind)
-    for at, row in enumerate(rows):
-        table[at, : len(row)] = row
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = row
     return table

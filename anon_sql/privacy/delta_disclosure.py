@@ -11,10 +11,10 @@ from anon_sql.privacy.model import ShareModel, Shares
 
 @dataclass(frozen=True)
 class DeltaDisclosure(ShareModel):
-    """|ln(q / p)| < δ for every value of the table, so that none is lacking in a class; p and q as
-    for β-likeness, with the natural logarithm. NULL is a value.
+    """|ln(q / p)| < δ for every value of the table, so that a class lacks no value.
 
-    The bounds are irrational, so that no share equals them.
+    p and q are as for β-likeness, with the natural logarithm. NULL is a value. The bounds are
+    irrational, so that no share equals them.
     """
 
     name = "delta"
@@ -40,9 +40,9 @@ class DeltaDisclosure(ShareModel):
         return np.asarray(shares * np.exp(self.level))
 
     def measure(self, values: ClassValues, table: TableValues) -> Floats:
-        """Return the largest |ln(q / p)| of each class; infinity where it lacks a value."""
+        """Return the largest |ln(q / p)| of each class; infinity if a class lacks a value."""
         share = values.counts / values.sizes[values.class_of]
-        moved = np.abs(np.log(share / (table.counts[values.places(table)] / table.rows)))
+        log_ratio = np.abs(np.log(share / (table.counts[values.places(table)] / table.rows)))
         distinct = np.bincount(values.class_of)
-        furthest = np.maximum.reduceat(moved, values.starts)
-        return np.where(distinct < len(table.keys), np.inf, furthest)
+        largest = np.maximum.reduceat(log_ratio, values.starts)
+        return np.where(distinct < len(table.keys), np.inf, largest)

@@ -21,8 +21,10 @@ class KAnonymity(Model):
     def meaning(k: int | None, fewest: int, passed: bool | None, noun: str) -> str:
         """Return what an audit says of the smallest class, a sentence.
 
-        k: None where it is only measured. passed: None where the class may have more. noun: of what
-        is counted.
+        k: None if it is only measured.
+        fewest: what the smallest class has.
+        passed: None if the class may have more.
+        noun: what is counted.
         """
         smallest = f"the smallest class has {many(fewest, noun)}"
         if k is None:

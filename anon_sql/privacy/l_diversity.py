@@ -74,8 +74,8 @@ class LDiversity(ValueModel):
         ``recursive`` the largest l with r_1 < c (r_l + ... + r_v), r the counts of the values in
         descending order.
         """
-        known, classes = values.known, len(values.starts)
-        class_of, counts = values.class_of[known], values.counts[known]
+        non_null, classes = values.non_null, len(values.starts)
+        class_of, counts = values.class_of[non_null], values.counts[non_null]
         if self.l_kind == "distinct":
             return _sums(class_of, np.ones(len(counts)), classes)
         if self.l_kind == "entropy":
@@ -87,30 +87,30 @@ class LDiversity(ValueModel):
         class_of, counts = class_of[order], counts[order]
         running = np.cumsum(counts)
         first = np.searchsorted(class_of, np.arange(classes))
-        before = np.append(0, running)[first]
-        most = np.zeros(classes, dtype=np.int64)
-        np.maximum.at(most, class_of, counts)
-        enough = most[class_of] < self.c * (running - before[class_of])
-        return _sums(class_of[enough], np.ones(int(enough.sum())), classes)
+        rows_before = np.append(0, running)[first]
+        r1 = np.zeros(classes, dtype=np.int64)
+        np.maximum.at(r1, class_of, counts)
+        satisfied = r1[class_of] < self.c * (running - rows_before[class_of])
+        return _sums(class_of[satisfied], np.ones(int(satisfied.sum())), classes)
 
     def meaning(self, reached: float, passed: bool) -> str:
         if self.l_kind != "distinct":
             return super().meaning(reached, passed)
         fewest = many(round(reached), "value")
-        wanted = f"at least {self.level:,g} {'is' if self.level == 1 else 'are'} required"
+        required = f"at least {self.level:,g} {'is' if self.level == 1 else 'are'} required"
         if passed:
-            return f"Every class has at least {fewest} of each sensitive column; {wanted}."
-        return f"A class has only {fewest} of a sensitive column; {wanted}."
+            return f"Every class has at least {fewest} of each sensitive column; {required}."
+        return f"A class has only {fewest} of a sensitive column; {required}."
 
-    def of_table(self, counts: Ints, known: int) -> float:
-        shares = counts[:known].astype(np.float64)
-        if self.l_kind == "distinct" or known == 0:
-            return float(known)
+    def of_table(self, counts: Ints, non_null: int) -> float:
+        shares = counts[:non_null].astype(np.float64)
+        if self.l_kind == "distinct" or non_null == 0:
+            return float(non_null)
         if self.l_kind == "entropy":
             return even_values(shares)
-        most = -np.sort(-shares)
-        tails = np.cumsum(most[::-1])[::-1]
-        return float((most[0] < self.c * tails).sum())
+        descending = -np.sort(-shares)
+        tails = np.cumsum(descending[::-1])[::-1]
+        return float((descending[0] < self.c * tails).sum())
 
 
 def even_values(counts: Any) -> float:

@@ -13,8 +13,9 @@ from anon_sql.privacy.model import ROUNDING, ShareModel, Shares
 
 @dataclass(frozen=True)
 class MaxShare(ShareModel):
-    """Every value has at most a share α of a class. NULL is a value: that a person has none is
-    learned too.
+    """Every value has at most a share α of a class.
+
+    NULL is a value: to learn that a person has no value is a disclosure too.
     """
 
     name = "max_share"
@@ -40,7 +41,7 @@ class MaxShare(ShareModel):
         """Return the largest share of a value in each class."""
         return np.maximum.reduceat(values.counts / values.sizes[values.class_of], values.starts)
 
-    def of_table(self, counts: Ints, known: int) -> float:
+    def of_table(self, counts: Ints, non_null: int) -> float:
         return float(counts.max(initial=0) / max(counts.sum(), 1))
 
 
@@ -51,11 +52,11 @@ class OneOfL(MaxShare):
     named_with = ("l",)
 
     def refusal(self, function: str, column: str, reached: float) -> AnonError:
-        most = floor(1 / reached + ROUNDING)
+        largest_l = floor(1 / reached + ROUNDING)
         return AnonError(
             function,
             Parameter("l")
-            + f" must be at most {most} in a transparent release, because one value of {column} "
-            + f"has {reached:.1%} of the rows",
+            + f" must be at most {largest_l} in a transparent release, because one value of "
+            + f"{column} has {reached:.1%} of the rows",
             Argument("l", round(1 / self.level)),
         )

@@ -23,9 +23,9 @@ ROUNDING = 1e-9  # levels are sums and quotients of shares
 class Model:
     """A requirement on every class.
 
-    name: of the parameter that is its level, and of its row in an audit. title, reference: its name
-    in the literature, and where it is defined. broken: what follows where a release does not
-    satisfy it, a sentence of a report.
+    name: of the parameter that is its level, and of its row in an audit.
+    title, reference: its name in the literature, and where it is defined.
+    broken: what follows if a release does not satisfy it, a sentence of a report.
     """
 
     name: ClassVar[str]
@@ -43,13 +43,15 @@ class Model:
 class ValueModel(Model):
     """A requirement on the sensitive values of every class, for each sensitive column by itself.
 
-    named_with: the levels that error messages name together. worst: what an audit says that the
-    level of the worst class is. at_least: whether a class must reach
-    the level, instead of not exceeding it. closed: whether the union of two legal classes is legal,
-    where rows are counted. compares: whether it compares a class with the whole table, which always
-    satisfies it. mixes: whether a legal class may need rows that are far apart, because those that
-    are near have other shares of values. by_distance: whether it needs the distances of values, see
-    ``Ground``. measured: whether an audit has its row even if it is not asked for.
+    named_with: the levels that error messages name together.
+    worst: what an audit calls the level of the worst class.
+    at_least: whether a class must reach the level, instead of not exceeding it.
+    closed: whether the union of two legal classes is legal, if rows are counted.
+    compares: whether it compares a class with the whole table, which always satisfies it.
+    mixes: whether a legal class may need rows that are far apart, because those that are near have
+        other shares of values.
+    by_distance: whether it needs the distances of values, see ``Ground``.
+    measured: whether an audit has its row even if it is not asked for.
     """
 
     named_with: ClassVar[tuple[str, ...]]
@@ -63,13 +65,13 @@ class ValueModel(Model):
 
     @classmethod
     def asks(cls, level: Any) -> bool:
-        """Return whether a level asks for something; what is no number does not."""
-        known = isinstance(level, (int, float, Decimal))
-        return known and bool(level != cls.parameters()[cls.name].default)
+        """Return whether a level asks for something; a level that is not a number does not."""
+        is_number = isinstance(level, (int, float, Decimal))
+        return is_number and bool(level != cls.parameters()[cls.name].default)
 
     @property
     def level(self) -> Any:
-        """Return the level; None where an audit does not measure it."""
+        """Return the level; None if an audit does not measure it."""
         return getattr(self, self.name)
 
     @property
@@ -81,7 +83,7 @@ class ValueModel(Model):
     def monotone(self) -> bool:
         """Return whether a legal class stays legal whatever rows, of whatever people, join it.
 
-        Only such a model is closed under union where persons are counted: a person with rows in two
+        Only such a model is closed under union if persons are counted: a person with rows in two
         classes counts once in their union.
         """
         return False
@@ -111,21 +113,24 @@ class ValueModel(Model):
     def fails(self, reached: Floats) -> npt.NDArray[np.bool_]:
         """Return which of some measured classes do not satisfy it, but for rounding, bool[m].
 
-        A level that is no number does not.
+        A level that is not a number does not satisfy it.
         """
         short = self.level - reached if self.at_least else reached - self.level
         return np.asarray(~(short <= ROUNDING))
 
     def meaning(self, reached: float, passed: bool) -> str:
         """Return what an audit says of the level that the worst class reaches, a sentence."""
-        found, level = figures(reached, self.level)
-        wanted = f"at least {level} is required" if self.at_least else f"at most {level} is allowed"
-        return f"{self.worst} is {found}; {wanted}."
+        reached_text, level = figures(reached, self.level)
+        required = (
+            f"at least {level} is required" if self.at_least else f"at most {level} is allowed"
+        )
+        return f"{self.worst} is {reached_text}; {required}."
 
-    def of_table(self, counts: Ints, known: int) -> float | None:
-        """Return the level that a whole table reaches; None where it satisfies any.
+    def of_table(self, counts: Ints, non_null: int) -> float | None:
+        """Return the level that a whole table reaches; None if the table satisfies any level.
 
-        counts: int64[v], of each value, ``known`` of them and then NULL.
+        counts: int64[v], of each value, first of those that are not NULL, then of NULL.
+        non_null: number of values that are not NULL.
         """
         return None
 
@@ -150,9 +155,9 @@ class ShareModel(ValueModel):
     mixes = True
 
     def least(self, shares: Shares) -> Shares | None:
-        """Return the least share of each value, float64[b, v]; None where there is none.
+        """Return the least share of each value, float64[b, v]; None without such a bound.
 
-        shares: float64[b, v], of each value in the table; 0 for those that it lacks.
+        shares: float64[b, v], of each value in the table; 0 for values that it lacks.
         """
         return None
 
@@ -161,13 +166,13 @@ class ShareModel(ValueModel):
         raise NotImplementedError
 
 
-def figures(found: float, level: float) -> tuple[str, str]:
-    """Return two numbers as text, with more digits where few show no difference."""
+def figures(number: float, level: float) -> tuple[str, str]:
+    """Return two numbers as text, with more digits if few show no difference."""
     for digits in (4, 8, 12):
-        texts = _figure(found, digits), _figure(level, digits)
+        texts = _figure(number, digits), _figure(level, digits)
         if texts[0] != texts[1]:
             return texts
-    return _figure(found, 4), _figure(level, 4)
+    return _figure(number, 4), _figure(level, 4)
 
 
 def _figure(number: float, digits: int) -> str:
@@ -188,17 +193,20 @@ def together(names: Sequence[str]) -> str:
 
 
 def requirement(model: type[Model]) -> type:
-    """Return the parameters of a model as a group of a function that checks, and may ask nothing.
-
-    Its level may be NULL, which is its default.
-    """
-    made: list[tuple[str, Any, Any]] = []
-    skipped = issubclass(model, ValueModel)
-    unasked = "not measured" if skipped else "that it is measured but not required"
-    for name, known in model.parameters().items():
+    """Return the parameters of a model as a group of a function that checks; it may ask nothing."""
+    fields: list[tuple[str, Any, Any]] = []
+    has_values = issubclass(model, ValueModel)
+    null_text = "not measured" if has_values else "that it is measured but not required"
+    for name, declaration in model.parameters().items():
         if name != model.name:
-            made.append((name, Any, param(known.default, known.accepts, known.says)))
+            fields.append(
+                (name, Any, param(declaration.default, declaration.accepts, declaration.says))
+            )
             continue
-        accepts = known.accepts if isinstance(known.accepts, OrNull) else OrNull(known.accepts)
-        made.append((name, Any, param(None, accepts, known.says, null=unasked)))
-    return make_dataclass(f"{model.__name__}Required", made, frozen=True)
+        accepts = (
+            declaration.accepts
+            if isinstance(declaration.accepts, OrNull)
+            else OrNull(declaration.accepts)
+        )
+        fields.append((name, Any, param(None, accepts, declaration.says, null=null_text)))
+    return make_dataclass(f"{model.__name__}Required", fields, frozen=True)

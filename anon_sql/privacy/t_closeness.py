@@ -61,7 +61,7 @@ class TCloseness(ValueModel):
         return ordered_distance(values, table) if by.ordered else equal_distance(values, table)
 
 
-_WIDE = 2**60  # sums of larger numbers are of Python's own
+_MAX_INT64_SUM = 2**60  # larger numbers are summed as Python's
 
 
 def with_ground(
@@ -74,23 +74,26 @@ def with_ground(
 ) -> TableValues:
     """Return the values of a sensitive column with their ground distance.
 
-    values: what each key stands for, which a hierarchy alone asks for; listed: its rows of the
-    hierarchy, see ``rows_of``. Raises AnonError where these are no tree or lack a value.
+    Raises AnonError if the rows of the hierarchy are not a tree or lack a value.
+
+    values: what each key stands for, needed for a hierarchy alone; None without.
+    listed: its rows of the hierarchy, see ``rows_of``.
     """
     ordered = ranked(function, name, sql_type) and not table.nulls
     if listed is None or values is None or values.null_count == len(values):
         return replace(table, ground=Ground(ordered))
-    found = hierarchical(function, name, sql_type, values, listed, hidden=True)
-    leaf_of = np.where(found.codes == found.null_code, -1, found.codes).astype(np.int64)
-    return replace(table, ground=Ground(ordered, found.tree, leaf_of))
+    column = hierarchical(function, name, sql_type, values, listed, hidden=True)
+    leaf_of = np.where(column.codes == column.null_code, -1, column.codes).astype(np.int64)
+    return replace(table, ground=Ground(ordered, column.tree, leaf_of))
 
 
 def require_in_table(
     function: str, values: Mapping[str, ClassValues], tables: Mapping[str, TableValues]
 ) -> None:
-    """Raise AnonError where a class has a value that the raw table lacks, in any column."""
+    """Raise AnonError if a class has a value that the raw table lacks, in any column."""
     missing = sum(
-        int(each.counts[each.places(tables[name]) < 0].sum()) for name, each in values.items()
+        int(column_values.counts[column_values.places(tables[name]) < 0].sum())
+        for name, column_values in values.items()
     )
     if missing:
         raise AnonError(
@@ -102,93 +105,103 @@ def require_in_table(
 
 
 def equal_distance(values: ClassValues, table: TableValues) -> Floats:
-    """Return the distance of each class where any move costs 1, float64[m]."""
-    m, n, often = values.sizes, table.rows, table.counts[values.places(table)]
-    due = often * m[values.class_of]
+    """Return the distance of each class if any move costs 1, float64[m]."""
+    m, n, table_counts = values.sizes, table.rows, table.counts[values.places(table)]
+    expected = table_counts * m[values.class_of]
     # values that a class lacks add their share to the sum, which is 1 in all
-    over = np.abs(values.counts * n - due) - due
+    over = np.abs(values.counts * n - expected) - expected
     return _share(_sums(over, values.starts) + m * n, 2 * m * n)
 
 
 def ordered_distance(values: ClassValues, table: TableValues) -> Floats:
-    """Return the distance of each class where a move to the next value costs 1 / (v - 1).
+    """Return the distance of each class if a move to the next value costs 1 / (v - 1), float64[m].
 
     Between two values of a class its running share stays and the table's rises, so that it is
-    passed at one rank at most, and running sums say what lies on either side.
+    passed at one rank at most, and running sums have the costs on either side.
     """
     v, n, sizes, starts = len(table.keys), table.rows, values.sizes, values.starts
-    wide = 4 * v * n * int(sizes.max(initial=0)) >= _WIDE
+    wide = 4 * v * n * int(sizes.max(initial=0)) >= _MAX_INT64_SUM
     kind = object if wide else np.int64
     below = np.append(0, np.cumsum(table.counts)).astype(kind)  # rows up to each rank
     area = np.cumsum(below)  # and their sums
     m = sizes[values.class_of].astype(kind)
     running = np.cumsum(values.counts)
-    within = running - np.append(0, running)[starts][values.class_of]  # rows up to each group
-    reached = within.astype(kind) * n
-    at = values.places(table)  # ranks from 0
-    last = np.append(starts[1:], len(at)) - 1
-    to = np.append(at[1:], v)
-    to[last] = v
-    passed = (within * n - 1) // sizes[values.class_of]
-    passing = np.clip(np.searchsorted(np.cumsum(table.counts), passed, side="right"), at, to)
-    left, right = (passing - at).astype(kind), (to - passing).astype(kind)
-    moved = reached * (left - right) + m * (area[at] + area[to] - 2 * area[passing])
-    moved[starts] += m[starts] * area[at[starts]]
+    cumulated = running - np.append(0, running)[starts][values.class_of]  # rows up to each group
+    scaled = cumulated.astype(kind) * n
+    rank = values.places(table)  # ranks from 0
+    last = np.append(starts[1:], len(rank)) - 1
+    next_rank = np.append(rank[1:], v)
+    next_rank[last] = v
+    crossed = (cumulated * n - 1) // sizes[values.class_of]
+    crossing = np.clip(
+        np.searchsorted(np.cumsum(table.counts), crossed, side="right"), rank, next_rank
+    )
+    ranks_before, ranks_after = (crossing - rank).astype(kind), (next_rank - crossing).astype(kind)
+    costs = scaled * (ranks_before - ranks_after) + m * (
+        area[rank] + area[next_rank] - 2 * area[crossing]
+    )
+    costs[starts] += m[starts] * area[rank[starts]]
     largest = np.maximum(v - 1, 1) * sizes.astype(kind) * n
-    return _share(_sums(moved, starts), largest)
+    return _share(_sums(costs, starts), largest)
 
 
 def tree_distance(
     values: ClassValues, table: TableValues, tree: HierarchyTree, leaf_of: Ints
 ) -> Floats:
-    """Return the distance of each class where a move costs the height of the lowest node above both
-    values / that of the tree.
+    """Return the distance of each class by a hierarchy, float64[m].
+
+    A move costs the height of the lowest node above both values / the height of the tree.
 
     leaf_of: int64[v], the leaf of each value of ``table``; NULL is -1, a child of the root.
     """
     sizes, n, height = values.sizes, table.rows, tree.heights
     parent = np.append(tree.parent, tree.root)  # the last node is NULL
-    at = np.where(leaf_of < 0, len(tree.names), leaf_of)
-    _, nodes, counts = _climb(parent, tree.root, at, np.zeros(len(at), np.int64), table.counts)
+    node_of = np.where(leaf_of < 0, len(tree.names), leaf_of)
+    _, nodes, counts = _climb(
+        parent, tree.root, node_of, np.zeros(len(node_of), np.int64), table.counts
+    )
     total = np.zeros(len(parent), dtype=np.int64)
     total[nodes], total[tree.root] = counts, n
-    leaves = at[values.places(table)]
+    leaves = node_of[values.places(table)]
     classes, nodes, counts = _climb(parent, tree.root, leaves, values.class_of, values.counts)
     m = sizes[classes]
     excess = counts * n - total[nodes] * m
-    above = classes * len(parent) + parent[nodes]
-    order = np.argsort(above, kind="stable")
-    starts = np.flatnonzero(np.diff(above[order], prepend=-1))
-    once = above[order][starts]
-    node, of_class = once % len(parent), once // len(parent)
-    # what a node's children have too much, less what it has too much itself, is what they lack
-    over = _sums(np.maximum(excess, 0)[order], starts)
-    extra = _sums((counts * n)[order], starts) - total[node] * sizes[of_class]
-    moved = height[node] * np.minimum(over, over - extra)
+    parents = classes * len(parent) + parent[nodes]
+    order = np.argsort(parents, kind="stable")
+    starts = np.flatnonzero(np.diff(parents[order], prepend=-1))
+    firsts = parents[order][starts]
+    node, of_class = firsts % len(parent), firsts // len(parent)
+    # what a node's children have too much, less what the node has too much, is what they lack
+    surplus = _sums(np.maximum(excess, 0)[order], starts)
+    own_surplus = _sums((counts * n)[order], starts) - total[node] * sizes[of_class]
+    costs = height[node] * np.minimum(surplus, surplus - own_surplus)
     begins = np.flatnonzero(np.diff(of_class, prepend=-1))
-    return _share(_sums(moved, begins), np.maximum(height[tree.root], 1) * sizes * n)
+    return _share(_sums(costs, begins), np.maximum(height[tree.root], 1) * sizes * n)
 
 
 def _climb(
     parent: Ints, root: int, nodes: Ints, classes: Ints, counts: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """Return the counts of each class at every node below the root: classes, nodes, counts."""
-    found = []
+    levels = []
     while len(nodes):
-        found.append((classes, nodes, counts))
+        levels.append((classes, nodes, counts))
         nodes = parent[nodes]
         inner = nodes != root
         nodes, classes, counts = nodes[inner], classes[inner], counts[inner]
-    classes, nodes, counts = (np.concatenate(each) for each in zip(*found, strict=True))
-    both = classes * len(parent) + nodes
-    order = np.argsort(both, kind="stable")
-    starts = np.flatnonzero(np.diff(both[order], prepend=-1))
-    once = both[order][starts]
-    return once // len(parent), once % len(parent), _sums(counts[order], starts)
+    classes, nodes, counts = (np.concatenate(parts) for parts in zip(*levels, strict=True))
+    pairs = classes * len(parent) + nodes
+    order = np.argsort(pairs, kind="stable")
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    firsts = pairs[order][starts]
+    return firsts // len(parent), firsts % len(parent), _sums(counts[order], starts)
 
 
 def _sums(values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:
-    """Return the sum of each run of values; starts: where they start."""
+    """Return the sum of each run of values.
+
+    starts: where the runs start.
+    """
     return np.add.reduceat(values, starts)
 
 

@@ -31,7 +31,7 @@ def files(tmp_path):
 @pytest.fixture
 def at_once(monkeypatch):
     monkeypatch.setattr(progress, "EVERY", 0.01)
-    monkeypatch.setattr(listening, "OFTEN", 0.0)
+    monkeypatch.setattr(listening, "STEP_SECONDS", 0.0)
 
 
 def test_a_piped_report_writes_lines(files, at_once):

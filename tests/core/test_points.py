@@ -14,8 +14,8 @@ pytestmark = pytest.mark.quick
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_order_of_some_rows_gives_the_points_of_these(monkeypatch, threads):
-    monkeypatch.setattr(table, "SPAN", 7)
-    monkeypatch.setattr(table, "BLOCK", 3)
+    monkeypatch.setattr(table, "SPAN_ROWS", 7)
+    monkeypatch.setattr(table, "BLOCK_ROWS", 3)
     whole = np.random.default_rng(1).integers(0, 50, (40, 3)) / 50
     order = np.random.default_rng(2).permutation(40)[:25].astype(np.int32)
     part = replace(table_of(whole), order=order, workers=Workers("test", threads))

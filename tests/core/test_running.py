@@ -68,7 +68,7 @@ class Heard:
 
 @pytest.fixture
 def heard(monkeypatch):
-    monkeypatch.setattr(listening, "OFTEN", 0.0)
+    monkeypatch.setattr(listening, "STEP_SECONDS", 0.0)
     monkeypatch.setattr(running, "TICK", 0.01)
     monkeypatch.setattr(ahead, "compiled", lambda: (7, 31))
     heard = Heard()
@@ -119,7 +119,9 @@ def test_no_kernel_waits_for_who_listens(heard):
 
 
 def test_without_compilation_there_is_no_step_of_it(heard):
-    Workers("rayden", 2).map(lambda at: at, [(0,), (1,)], [running.FEW, running.FEW])
+    Workers("rayden", 2).map(
+        lambda at: at, [(0,), (1,)], [running.MIN_THREADED_WORK, running.MIN_THREADED_WORK]
+    )
     assert not any(step.compiles for step in heard.steps)
 
 

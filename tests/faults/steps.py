@@ -374,7 +374,7 @@ def smaller_k(k, sensitive, persons, models=()):
 
 def null_known(k, sensitive, persons, models=()):
     """Count NULL as one more value."""
-    return k, [replace(own, known=own.known + 1) for own in sensitive], persons, models
+    return k, [replace(own, non_null=own.non_null + 1) for own in sensitive], persons, models
 
 
 # What goes wrong in a rule goes wrong in the check of the release too: an audit finds it.

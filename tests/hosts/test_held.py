@@ -92,7 +92,7 @@ def test_another_database_keeps_its_own():
 
 def test_the_keys_are_bounded(monkeypatch):
     """A prepared statement that is used keeps its key, however many others are."""
-    monkeypatch.setattr(pseudonyms, "MOST", 3)
+    monkeypatch.setattr(pseudonyms, "MAX_HELD_KEYS", 3)
     with anon_sql.connect() as con:
         con.execute(f"PREPARE mine AS SELECT anon_pseudonym(i, '{KEY}') FROM range(2) r(i)")
         mine = con.execute("EXECUTE mine").fetchall()
@@ -103,7 +103,7 @@ def test_the_keys_are_bounded(monkeypatch):
 
 
 def test_a_key_that_was_not_used_for_long_is_forgotten(monkeypatch):
-    monkeypatch.setattr(pseudonyms, "MOST", 3)
+    monkeypatch.setattr(pseudonyms, "MAX_HELD_KEYS", 3)
     old, used, *_ = [pseudonyms.hold("f", f"{KEY}{at}", lambda *_: "", "a") for at in range(3)]
     assert pseudonyms.key_of("f", used) == f"{KEY}1".encode()
     for at in range(3, 5):

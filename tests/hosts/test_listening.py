@@ -27,7 +27,7 @@ def t(con):
 
 @pytest.fixture(autouse=True)
 def every_step(monkeypatch):
-    monkeypatch.setattr(listening, "OFTEN", 0.0)
+    monkeypatch.setattr(listening, "STEP_SECONDS", 0.0)
 
 
 def test_steps_of_a_release(t):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from anon_sql.kernels.annealing_few import COOLING, anneal_few
+from anon_sql.kernels.annealing_few import COOLING_PROPOSALS, anneal_few
 from tests.kernels.test_class_state import every_kind, twin_ncp
 from tests.kernels.test_vp_tree import twin_draw
 
@@ -36,8 +36,8 @@ class Twin:
     def anneal(self, near, k, proposals, hot, cold, seed):
         heat, count = hot * self.warmth(), len(self.points)
         for step in range(proposals):
-            if step % COOLING == COOLING - 1:
-                heat *= (cold / hot) ** (COOLING / proposals)
+            if step % COOLING_PROPOSALS == COOLING_PROPOSALS - 1:
+                heat *= (cold / hot) ** (COOLING_PROPOSALS / proposals)
             bits, more = twin_draw(seed, 2 * step), twin_draw(seed, 2 * step + 1)
             row = ((bits & 0xFFFFFFFF) * count) >> 32
             like = int(near[row][(bits >> 32) % len(near[row])])

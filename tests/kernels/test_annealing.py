@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from anon_sql.kernels.annealing import COOLING, anneal, class_state, fill, warmth
+from anon_sql.kernels.annealing import COOLING_PROPOSALS, anneal, class_state, fill, warmth
 from anon_sql.kernels.guard import guard_of, survey
 from anon_sql.kernels.k_member import near_in_group
 from anon_sql.kernels.legality import no_rules
@@ -35,8 +35,8 @@ def twin(points, model, classes, near, k, most, proposals, hot, cold, seed):
         home[row] = at
 
     for step in range(proposals):
-        if step % COOLING == COOLING - 1:
-            heat *= (cold / hot) ** (COOLING / proposals)
+        if step % COOLING_PROPOSALS == COOLING_PROPOSALS - 1:
+            heat *= (cold / hot) ** (COOLING_PROPOSALS / proposals)
         bits, more = twin_draw(seed, 2 * step), twin_draw(seed, 2 * step + 1)
         row = ((bits & 0xFFFFFFFF) * len(home)) >> 32
         like = int(near[row][(bits >> 32) % len(near[row])])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anon_sql.core.hierarchy.tree import Row, grow
 from anon_sql.core.running import Workers
-from anon_sql.kernels import mondrian as kernel
+from anon_sql.kernels import basic_mondrian as kernel
 from anon_sql.kernels.loss import NUMBER, SET, TREE, LossModel
 from tests.drawing import examples
 
@@ -111,7 +111,7 @@ def test_large_sets_are_cut_one_by_one_and_the_result_is_the_same(monkeypatch, t
     )
     kinds = [NUMBER, TREE]
     whole = kernel.basic_mondrian(points, model_of(kinds, points), 5, Workers("f"))
-    monkeypatch.setattr(kernel, "LARGE", 200)
+    monkeypatch.setattr(kernel, "JOB_ROWS", 200)
     pieces = kernel.basic_mondrian(points, model_of(kinds, points), 5, Workers("f", threads))
     sets = [{tuple(sorted(s)) for s in np.split(f.order, f.starts[1:-1])} for f in (whole, pieces)]
     assert sets[0] == sets[1]

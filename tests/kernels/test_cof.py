@@ -95,8 +95,8 @@ def test_a_leaf_too_large_for_a_square_scores_the_same(values, how):
     points = np.array(values)
     square = score(points, one_leaf(len(points)), *how)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cof, "SQUARE", 1)
-        patch.setattr(cof, "JOB", 40)
+        patch.setattr(cof, "MATRIX_ROWS", 1)
+        patch.setattr(cof, "JOB_DISTANCES", 40)
         walked = score(points, one_leaf(len(points)), *how)
     np.testing.assert_array_equal(square, walked)
 
@@ -108,7 +108,7 @@ def test_threads_and_jobs_do_not_show(variant, monkeypatch):
     leaves = Leaves.of(np.repeat(range(5), sizes))
     alone = score(points, leaves, 7, variant=variant)
     for job, threads in ((1000, 1), (1000, 4), (100_000, 2)):
-        monkeypatch.setattr(cof, "JOB", job)
+        monkeypatch.setattr(cof, "JOB_DISTANCES", job)
         again = score(points, leaves, 7, variant=variant, threads=threads)
         np.testing.assert_array_equal(again, alone)
 

@@ -30,7 +30,7 @@ def two_classes(rules, rows, counted):
     state = class_state(points, model_of(["number"], points), home, rows + 1)
     fill(state)
     guard = guard_of(rules, np.arange(rows), 2, rows + 1, 3.0)
-    return state, guard if counted else guard._replace(held=guard.held[:, :, :0])
+    return state, guard if counted else guard._replace(tally=guard.tally[:, :, :0])
 
 
 @examples(300)

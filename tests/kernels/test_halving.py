@@ -34,7 +34,7 @@ def along(points, weight, units, one, other):
 
 def matched(points, weight, ours, theirs):
     """Return pairs of near units of two lists."""
-    if len(ours) > halving.FEW:
+    if len(ours) > halving.GREEDY_UNITS:
         ends = far(points, weight, ours)
         a, b = along(points, weight, ours, *ends), along(points, weight, theirs, *ends)
         half = len(a) // 2

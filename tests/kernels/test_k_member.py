@@ -55,12 +55,12 @@ def test_work_may_be_cut_anywhere(monkeypatch):
     points = np.column_stack([rng.choice(VALUES[kind], 300) for kind in kinds])
     points[:, 3] = rng.random(300)
     wanted = cluster(kinds, points, 7)
-    monkeypatch.setattr(kernel, "WORK", 1)
+    monkeypatch.setattr(kernel, "CALL_CELLS", 1)
     assert cluster(kinds, points, 7) == wanted == twin(kinds, points, 7, 42)
 
 
 def test_it_stops_between_two_calls(monkeypatch):
-    monkeypatch.setattr(kernel, "WORK", 1)
+    monkeypatch.setattr(kernel, "CALL_CELLS", 1)
     calls = []
 
     def asked(function):

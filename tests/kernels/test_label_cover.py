@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from anon_sql.core.labels.reading import ALL, covered_rows
 from anon_sql.core.running import Workers
-from anon_sql.kernels.matching import LEAST, arrange
+from anon_sql.kernels.label_cover import NODE_ROWS, arrange
 from tests.drawing import examples
 
 pytestmark = pytest.mark.quick
@@ -73,7 +73,7 @@ def test_as_plain_comparisons(seed, many, values, listed):
 
 @given(
     seed=st.integers(0, 1 << 32),
-    rows=st.integers(1, 12 * LEAST),
+    rows=st.integers(1, 12 * NODE_ROWS),
     values=st.lists(st.sampled_from([1, 2, 70, 1000]), min_size=1, max_size=3),
 )
 @examples(100)
@@ -103,9 +103,9 @@ def test_a_tree_has_each_row_once_and_the_ends_of_its_nodes(seed, rows, values):
                 [first, ends[second, 0]],
                 [ends[second, 0], last],
             ]
-            assert min(ends[second, 0] - first, last - ends[second, 0]) >= LEAST
+            assert min(ends[second, 0] - first, last - ends[second, 0]) >= NODE_ROWS
         else:
-            assert last - first <= 2 * LEAST or (low[node] == high[node]).all()
+            assert last - first <= 2 * NODE_ROWS or (low[node] == high[node]).all()
 
 
 def test_few_comparisons_find_the_rows_of_narrow_labels():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anon_sql.kernels.loss import NUMBER, TREE
-from anon_sql.kernels.order_cuts import APART, leaf_places
+from anon_sql.kernels.order_cuts import GAP_POWER, leaf_places
 from tests.kernels.losses import table
 
 pytestmark = pytest.mark.quick
@@ -30,7 +30,7 @@ def test_gaps_follow_what_neighbours_lose_together():
             lost = np.array([share(model, column, at, at + 1) for at in range(leaves - 1)])
             gaps = np.diff(places)
             assert (gaps > 0).all()
-            assert np.allclose(gaps / gaps.sum(), lost**APART / (lost**APART).sum())
+            assert np.allclose(gaps / gaps.sum(), lost**GAP_POWER / (lost**GAP_POWER).sum())
 
 
 def test_one_leaf():

@@ -132,14 +132,14 @@ def test_threads_and_jobs_do_not_show(partitioning, monkeypatch):
     points = np.column_stack([rng.choice(VALUES[kind], 3000) for kind in kinds])
     points[:, 3] = rng.random(3000)
     wanted = as_lists(partition(kinds, points, 5, partitioning=partitioning))
-    monkeypatch.setattr(mondrian, "JOB", 200)
+    monkeypatch.setattr(mondrian, "JOB_ROWS", 200)
     for threads in (1, 2, 3):
         found = partition(kinds, points, 5, threads=threads, partitioning=partitioning)
         assert as_lists(found) == wanted
 
 
 def test_a_node_that_no_cut_divides_is_one_leaf_above_a_job(monkeypatch):
-    monkeypatch.setattr(mondrian, "JOB", 8)
+    monkeypatch.setattr(mondrian, "JOB_ROWS", 8)
     assert as_lists(partition(["number"], np.zeros((20, 1)), 3)) == [list(range(20))]
 
 

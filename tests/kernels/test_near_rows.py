@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from anon_sql.kernels import k_member as kernel
-from anon_sql.kernels.k_member import NEAR, near_in_group, near_rows
+from anon_sql.kernels.k_member import NEAR_ROWS, near_in_group, near_rows
 from tests.kernels.test_class_state import every_kind
 
 pytestmark = pytest.mark.quick
@@ -38,7 +38,7 @@ def test_large_groups_are_sampled(monkeypatch):
     whole = near_in_group(points, model, np.random.default_rng(1))
     few = near_in_group(points, model, np.random.default_rng(1), 60)
     assert len(np.unique(few)) <= 60
-    monkeypatch.setattr(kernel, "SAMPLE", 50)
+    monkeypatch.setattr(kernel, "SAMPLE_ROWS", 50)
     part = near_in_group(points, model, np.random.default_rng(1))
-    assert whole.shape == part.shape == (500, NEAR)
+    assert whole.shape == part.shape == (500, NEAR_ROWS)
     assert len(np.unique(part)) <= 50 < len(np.unique(whole))

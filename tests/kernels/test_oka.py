@@ -104,7 +104,7 @@ def test_work_may_be_cut_anywhere(monkeypatch):
     kinds = ["number", "set", "tree"]
     points = np.column_stack([rng.choice(VALUES[kind], 300) for kind in kinds])
     wanted = cluster(kinds, points, 7)
-    monkeypatch.setattr(kernel, "WORK", 1)
+    monkeypatch.setattr(kernel, "CALL_DISTANCES", 1)
     assert cluster(kinds, points, 7) == wanted == twin(kinds, points, 7, 42)
 
 

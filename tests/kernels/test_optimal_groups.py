@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from anon_sql.kernels.loss import NUMBER, SET, TREE
-from anon_sql.kernels.order_cuts import EXACT, NO_PRICES, UNITS, optimal_groups
+from anon_sql.kernels.order_cuts import K_UNITS, MAX_EXACT_K, NO_PRICES, optimal_groups
 from tests.kernels.losses import loss, table
 
 pytestmark = pytest.mark.quick
@@ -95,7 +95,7 @@ def test_many_categories_and_many_columns():
 
 
 @pytest.mark.parametrize(
-    ("k", "n"), [(EXACT + 1, 1100), (700, 1399), (700, 1400), (EXACT + 1, 1710)]
+    ("k", "n"), [(MAX_EXACT_K + 1, 1100), (700, 1399), (700, 1400), (MAX_EXACT_K + 1, 1710)]
 )
 def test_a_large_k_is_cut_at_some_places_only(k, n):
     points, model = table(n, [NUMBER, SET, TREE], n, nulls=0.001)
@@ -103,8 +103,8 @@ def test_a_large_k_is_cut_at_some_places_only(k, n):
     order = np.arange(n, dtype=np.int32)
     starts, _ = optimal_groups(points, order, model, k, NO_PRICES)
     check(points, model, order, k, starts)
-    units = n * UNITS // k
-    places = frozenset([n] + [u * k // UNITS for u in range(units)])
+    units = n * K_UNITS // k
+    places = frozenset([n] + [u * k // K_UNITS for u in range(units)])
     best = least(points, model, order, k, places)
     assert set(starts.tolist()) <= places
     assert total(points, model, order, starts) == pytest.approx(best, rel=0.01)

@@ -101,7 +101,7 @@ def test_many_calls_are_one(loss, monkeypatch):
     points = np.random.default_rng(0).integers(0, 50, (400, 3)) / 49
     kinds, one = ["number"] * 3, np.zeros(400, np.int64)
     whole = partition(kinds, points, one, 5, None, loss)
-    monkeypatch.setattr(kernel, "STEPS", 10)
+    monkeypatch.setattr(kernel, "CALL_ROWS", 10)
     assert partition(kinds, points, one, 5, None, loss) == whole
     assert min(map(len, whole)) >= 5
 

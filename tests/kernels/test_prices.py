@@ -30,7 +30,7 @@ def test_the_price_of_each_run(drawn, k, random):
             for attribute in np.flatnonzero(priced) if len(run) == k + extra else []:
                 alone = {
                     name: getattr(rules, name)[attribute : attribute + 1]
-                    for name in "keys value known ordered table_counts total below area".split()
+                    for name in "keys value non_null ordered table_counts total below area".split()
                 }
                 last = rules.persons and attribute == len(rules.total) - 1
                 bounds = {

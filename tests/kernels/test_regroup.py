@@ -85,7 +85,7 @@ def test_work_may_be_cut_anywhere_and_sets_may_be_large(monkeypatch):
     points = np.column_stack([rng.choice(VALUES[kind], 400) for kind in kinds])
     classes = np.repeat(np.arange(200), 2)
     wanted = grown(kinds, points, classes, 7)
-    monkeypatch.setattr(kernel, "WORK", 1)
+    monkeypatch.setattr(kernel, "CALL_NODES", 1)
     assert grown(kinds, points, classes, 7) == wanted == twin(kinds, points, classes, 7)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.matching import number_groups
+from anon_sql.kernels.hashing import number_groups
 
 pytestmark = pytest.mark.quick
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from anon_sql.kernels.greedy_orders import FEW, STREAM, split_order
+from anon_sql.kernels.greedy_orders import SAMPLE_ROWS, STREAM, split_order
 from anon_sql.kernels.loss import NUMBER, SET, TREE
 from tests.kernels.losses import loss, table
 from tests.kernels.test_vp_tree import twin_draw
@@ -37,7 +37,7 @@ def twin(points, rows, model, tries):
     def order(part, before, behind):
         if len(part) < 2 or ncp(part) == 0:
             return part
-        found, few = [], part[:FEW]
+        found, few = [], part[:SAMPLE_ROWS]
         among = few if ncp(few) > 0 else part
         for start in range(min(tries, len(few))):
             v = farthest(among, few[start])
@@ -76,7 +76,7 @@ def test_order_is_the_twins(kinds, tries):
 
 def test_rows_all_but_few_alike():
     """More rows than those on which two far apart are tried, and these alike."""
-    points, model = table(FEW + 60, [NUMBER, TREE], 0)
+    points, model = table(SAMPLE_ROWS + 60, [NUMBER, TREE], 0)
     points[5:] = points[5]
     rows = np.arange(len(points), dtype=np.int32)
     assert split_order(points, rows, model, 2).tolist() == twin(points, rows, model, 2)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from anon_sql.kernels import hashing
 from anon_sql.kernels.legality import shortfalls
 from anon_sql.kernels.splitting import (
-    POOLS,
+    BUCKET_ROWS,
     different_pools,
     mark,
     mark_counted,
@@ -143,9 +143,9 @@ def test_pools_that_group_alike_are_left_out(sizes):
     buckets = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     values = np.random.default_rng(sum(sizes)).permutation(len(buckets)).astype(np.int32)
     scratch, found = split_scratch(len(buckets), 1, 1), []
-    for pool in POOLS:
+    for pool in BUCKET_ROWS:
         mark(values, buckets, pool, scratch)
         found.append(scratch.side.tolist())
     different = different_pools(buckets)
     assert all(side in found[:different] for side in found)
-    assert different == 1 + (len(sizes) > 1) * (1 + (min(sizes[:-1], default=0) < POOLS[1]))
+    assert different == 1 + (len(sizes) > 1) * (1 + (min(sizes[:-1], default=0) < BUCKET_ROWS[1]))

@@ -80,7 +80,7 @@ def test_threads_and_jobs_do_not_show(monkeypatch):
     kinds = ["number", "set", "tree"]
     points = np.column_stack([rng.choice(VALUES[kind], 2000) for kind in kinds])
     wanted = partition(kinds, points, 5)
-    monkeypatch.setattr(kernel, "JOB", 100)
+    monkeypatch.setattr(kernel, "JOB_ROWS", 100)
     for threads in (1, 2, 3):
         assert partition(kinds, points, 5, threads=threads) == wanted
 

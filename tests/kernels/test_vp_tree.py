@@ -142,7 +142,7 @@ def test_threads_and_jobs_do_not_show(cut, monkeypatch):
     points[1000:3000] = points[1000]  # a node that the median cannot divide
     alone = partition(points, 4, cut=cut, tries=3, seed=2)
     for rows, threads in product((50, 1500), (1, 2, 4)):
-        monkeypatch.setattr(vp_tree, "JOB", rows)
+        monkeypatch.setattr(vp_tree, "JOB_ROWS", rows)
         assert as_lists(partition(points, 4, cut=cut, tries=3, seed=2, threads=threads)) == (
             as_lists(alone)
         )

@@ -37,6 +37,6 @@ def test_ordered(seed, wide, monkeypatch):
     """Sums that do not fit into 64 bits are of Python's integers, and the same."""
     values, table, gaps = made(seed)
     if wide:
-        monkeypatch.setattr(t_closeness, "_WIDE", 0)
+        monkeypatch.setattr(t_closeness, "_MAX_INT64_SUM", 0)
     expected = np.abs(np.cumsum(gaps, axis=1)).sum(axis=1) / max(gaps.shape[1] - 1, 1)
     assert t_closeness.ordered_distance(values, table) == pytest.approx(expected)

@@ -68,7 +68,7 @@ def test_loss_falls_and_is_what_the_rows_say():
 
 
 def test_threads_do_not_show_and_seeds_do(monkeypatch):
-    monkeypatch.setattr(searching, "ROWS", 200)  # many groups
+    monkeypatch.setattr(searching, "GROUP_ROWS", 200)  # many groups
     t = made(1000)
     classes = runs(t, 5)
     alone = improved(t, classes, 5)
@@ -151,7 +151,7 @@ def test_large_classes_are_left_alone():
 
 
 def test_time_ends_it(monkeypatch):
-    monkeypatch.setattr(searching, "ROWS", 100)
+    monkeypatch.setattr(searching, "GROUP_ROWS", 100)
     t = made(2000)
     classes = runs(t, 5)
     improved(t, classes, 5, rounds=1)

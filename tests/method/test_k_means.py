@@ -6,7 +6,7 @@ import pytest
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 from anon_sql.methods import microaggregation
-from anon_sql.methods.microaggregation import STEPS, k_means, standardized
+from anon_sql.methods.microaggregation import MAX_STEPS, k_means, standardized
 from tests.oracles import table_of
 
 pytestmark = pytest.mark.quick
@@ -42,7 +42,7 @@ def test_every_row_is_nearest_to_its_own_centre_or_steps_ran_out():
 def lloyd(features, centres):
     """Return the cluster of each row by the steps as they are written down, all distances at once."""
     rows, clusters = features.astype(float), np.full(len(features), -1)
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         before = clusters
         clusters = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)  # the first of ties
         if np.array_equal(before, clusters):
@@ -59,8 +59,8 @@ def test_as_the_algorithm_is_written_with_one_thread_and_two(monkeypatch, seed):
     chosen = np.random.default_rng(seed).permutation(len(features))[:60]
     found = k_means(features, 60, seed, ONE)
     assert (found == lloyd(features, features[chosen].astype(float))).mean() > 0.99  # float32 ties
-    monkeypatch.setattr(microaggregation, "CELLS", 5000)  # some ten blocks
-    monkeypatch.setattr("anon_sql.core.running.FEW", 1)
+    monkeypatch.setattr(microaggregation, "CHECK_CELLS", 5000)  # some ten blocks
+    monkeypatch.setattr("anon_sql.core.running.MIN_THREADED_WORK", 1)
     assert np.array_equal(k_means(features, 60, seed, TWO), k_means(features, 60, seed, ONE))
 
 
@@ -79,7 +79,7 @@ def test_it_stops_between_blocks(monkeypatch):
         if len(looks) == 5:
             raise AnonError(function, "stopped on request")
 
-    monkeypatch.setattr(microaggregation, "CELLS", 100)
+    monkeypatch.setattr(microaggregation, "CHECK_CELLS", 100)
     monkeypatch.setattr("anon_sql.core.running.check", stopped)
     with pytest.raises(AnonError, match="sdka: stopped on request"):
         k_means(np.random.default_rng(1).random((90, 2)).astype(np.float32), 10, 1, ONE)

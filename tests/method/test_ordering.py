@@ -73,12 +73,12 @@ def test_small_sets_come_first():
 
 
 def test_threads_do_not_show(monkeypatch):
-    monkeypatch.setattr(ordering, "JOB", 700)
-    monkeypatch.setattr(ordering, "CHUNK", 300)
-    monkeypatch.setattr(ordering, "CANDIDATES", (16, 64))
-    monkeypatch.setattr(searching, "JOB", 700)
-    monkeypatch.setattr(searching, "PART", 500)
-    monkeypatch.setattr(searching, "WAITING", (16, 64))
+    monkeypatch.setattr(ordering, "JOB_ROWS", 700)
+    monkeypatch.setattr(ordering, "CHUNK_ROWS", 300)
+    monkeypatch.setattr(ordering, "WINDOW_ROWS", (16, 64))
+    monkeypatch.setattr(searching, "JOB_ROWS", 700)
+    monkeypatch.setattr(searching, "PIECE_ROWS", 500)
+    monkeypatch.setattr(searching, "WAITING_ROWS", (16, 64))
     points, model = table(5000, MIXED, 5)
     rows = shaped(points, model)
     alone = both(rows, 9)
@@ -92,7 +92,7 @@ def test_parts_sort_as_one(monkeypatch):
     points, model = table(3000, MIXED, 6)
     rows = shaped(points, model)
     whole = curve_order(rows, Workers("test"))
-    monkeypatch.setattr(ordering, "JOB", 100)
+    monkeypatch.setattr(ordering, "JOB_ROWS", 100)
     assert curve_order(rows, Workers("test")).tolist() == whole.tolist()
 
 

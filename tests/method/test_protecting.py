@@ -63,10 +63,10 @@ def test_a_wide_class_is_split_part_by_part_as_at_once(monkeypatch, threads):
     classes = (np.arange(3000) >= 200).astype(np.int32) + (np.arange(3000) >= 2900)
     whole = split_classes(table, classes, asked, WORKERS)
     assert np.bincount(whole).max() < 60
-    monkeypatch.setattr(running, "FEW", 0)
-    monkeypatch.setattr(legal_classes, "JOB", 150)
+    monkeypatch.setattr(running, "MIN_THREADED_WORK", 0)
+    monkeypatch.setattr(legal_classes, "JOB_ROWS", 150)
     for wide in (50, 150, 1000):
-        monkeypatch.setattr(legal_classes, "WIDE", wide)
+        monkeypatch.setattr(legal_classes, "WIDE_ROWS", wide)
         parts = split_classes(table, classes, asked, Workers("anonymize", threads))
         assert (parts == whole).all()
 
@@ -99,10 +99,10 @@ def test_blocks_are_legal_and_no_matter_of_threads(monkeypatch, asked):
     given = {"delta": None, "beta": None, "max_share": None, "beta_kind": "enhanced", **how}
     limits, classes = legal.made(rows, given), rng.permutation(np.arange(n) // 3).astype(np.int32)
     classes[:5] = -1
-    monkeypatch.setattr(running, "FEW", 0)
+    monkeypatch.setattr(running, "MIN_THREADED_WORK", 0)
     found = []
     for block in (1 << 12, 8):
-        monkeypatch.setattr(legal_classes, "BLOCK", block)
+        monkeypatch.setattr(legal_classes, "BLOCK_CLASSES", block)
         merged = [
             merge_until_legal(table, classes, limits, Workers("test", threads))
             for threads in (1, 2)

@@ -119,7 +119,7 @@ ATTACKED = [
 
 @pytest.mark.parametrize(("method", "table", "block"), ATTACKED)
 def test_no_value_is_likelier_than_one_in_l(monkeypatch, method, table, block):
-    monkeypatch.setattr(transparent, "BLOCK", block)  # blocks of l rows, and one block
+    monkeypatch.setattr(transparent, "BLOCK_FACTOR", block)  # blocks of l rows, and one block
     values, least = TABLES[table]
     call = {"k": 2, "l": least, "transparent": True}
     assert largest(POINTS[: len(values)], one(values), call, method) <= Fraction(1, least)
@@ -135,7 +135,7 @@ def test_without_it_some_values_are(method):
 @pytest.mark.parametrize("block", [1, 16])
 @pytest.mark.parametrize("values", [[0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 0, 1, 1, 2, 3]])
 def test_eight_people(monkeypatch, values, block):
-    monkeypatch.setattr(transparent, "BLOCK", block)
+    monkeypatch.setattr(transparent, "BLOCK_FACTOR", block)
     call = {"k": 2, "l": 2, "transparent": True}
     assert largest(POINTS, one(values), call, "mondrian") <= Fraction(1, 2)
 
@@ -199,8 +199,8 @@ class Chosen:
 
 def test_rows_that_are_set_apart(monkeypatch):
     """Blocks of 2 leave 3 of 5 rows, a random choice of which all are tried."""
-    monkeypatch.setattr(transparent, "BLOCK", 1)
-    monkeypatch.setattr(transparent, "ATTEMPTS", 1)
+    monkeypatch.setattr(transparent, "BLOCK_FACTOR", 1)
+    monkeypatch.setattr(transparent, "MAX_ATTEMPTS", 1)
     values, call = one([0, 0, 1, 1, 2]), {"k": 2, "l": 2, "transparent": True}
     alike = defaultdict(list)
     for first in {tuple(sorted(order[:3])) for order in permutations(range(5))}:

@@ -361,8 +361,8 @@ LARGER = [
 @pytest.mark.parametrize("rest", LARGER)
 def test_a_table_of_more_rows_is_released_as_without_the_search(con, monkeypatch, rest):
     """So are its strata, and what is left of it after suppression; of 801 rows, here of 121."""
-    assert anonymize.SMALL == 800
-    monkeypatch.setattr(anonymize, "SMALL", 120)
+    assert anonymize.SMALL_ROWS == 800
+    monkeypatch.setattr(anonymize, "SMALL_ROWS", 120)
     con.execute(
         "CREATE TABLE t AS SELECT (hash(i) % 60)::INTEGER AS age, 'c' || hash(i * 3) % 9 AS city, "
         "['f', 'm'][1 + i % 2] AS sex, 'i' || hash(i * 7) % 3 AS ill FROM range(121) AS made(i)"
@@ -370,7 +370,7 @@ def test_a_table_of_more_rows_is_released_as_without_the_search(con, monkeypatch
     call = f"FROM anonymize('{{}}', k := 3, quasi := ['age', 'city', 'sex'], keep := ['*']{rest})"
     con.execute("CREATE TABLE small AS FROM t LIMIT 120")
     found = [con.execute(call.format(name)).fetchall() for name in ("t", "small")]
-    monkeypatch.setattr(anonymize, "SMALL", 0)
+    monkeypatch.setattr(anonymize, "SMALL_ROWS", 0)
     without = [con.execute(call.format(name)).fetchall() for name in ("t", "small")]
     assert found[0] == without[0]
     assert found[1] != without[1]
@@ -413,14 +413,15 @@ def test_large_tables_with_rare_values_are_released_part_by_part(con, monkeypatc
     real, best_cut, called, released = anonymize.part_by_part, anonymize.best_cut, [], []
 
     def large_groups(*given):
-        return best_cut(*given)[0], anonymize.LARGER * 5
+        return best_cut(*given)[0], anonymize.LARGER_FACTOR * 5
 
     def part_by_part(table, *rest):
         found = real(table, *rest)
         called.append((table.rows, len(set(found.classes.tolist()))))
         return found
 
-    for name, other in {"TRIED": 2048, "PART": 700, "ALIKE": 0.0, "best_cut": large_groups}.items():
+    changed = {"SAMPLE_ROWS": 2048, "PART_ROWS": 700, "SAMPLE_TOLERANCE": 0.0}
+    for name, other in (changed | {"best_cut": large_groups}).items():
         monkeypatch.setattr(anonymize, name, other)
     monkeypatch.setattr(anonymize, "part_by_part", part_by_part)
     for threads in (1, 2):
@@ -478,19 +479,19 @@ def test_larger_groups_are_tried_where_merging_adds_much(con, monkeypatch):
         ((lost,),) = con.execute(f"SELECT gcp('rare', 'released', quasi := {quasi})").fetchall()
         return lost
 
-    without = loss(HARD=np.inf)
+    without = loss(HARD_FACTOR=np.inf)
     found = loss()
     assert tried == [6000]
     assert found < without
-    assert loss(TRIED=2048) <= without
+    assert loss(SAMPLE_ROWS=2048) <= without
     assert tried == [2048]
-    assert loss(TRIED=2048, ALIKE=0.0) == found
+    assert loss(SAMPLE_ROWS=2048, SAMPLE_TOLERANCE=0.0) == found
     assert tried == [2048, 6000]
     con.execute(
         "UPDATE rare SET income = ['rare', 'usual', 'other'][2 + rowid % 2 - (rowid = 0)::INT]"
     )
     rare = call.replace("l := 1.5, l_kind := 'entropy'", "l := 3")
-    monkeypatch.setattr(anonymize, "TRIED", 16)  # rows that have too few values
+    monkeypatch.setattr(anonymize, "SAMPLE_ROWS", 16)  # rows that have too few values
     monkeypatch.setattr(anonymize, "best_cut", best_cut)
     tried.clear()
     con.execute(f"CREATE OR REPLACE TABLE released AS {rare}")

@@ -14,7 +14,7 @@ from anon_sql.apps.verdict.remedies import can_try
 from anon_sql.apps.verdict.rules import Verdict, stricter, verdict
 from anon_sql.core.common_parameters import ROW, UNIT, Transparent
 from anon_sql.core.parameters import parameters_of
-from anon_sql.core.pseudonyms import KEY, LEAST, resolved
+from anon_sql.core.pseudonyms import KEY, MIN_KEY_BYTES, resolved
 from anon_sql.core.roles import ROLES
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts import recipes
@@ -125,7 +125,7 @@ class Session:
         except AnonError:
             return (
                 f"A limit needs a secret key: set the environment variable {key.partition(':')[2]} "
-                f"to at least {LEAST} random bytes, and start the studio again."
+                f"to at least {MIN_KEY_BYTES} random bytes, and start the studio again."
             )
         return ""
 

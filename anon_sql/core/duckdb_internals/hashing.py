@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping
 ROW_HASH = 2
 HASH = "system.main.hash"
 _FLOATS = ("FLOAT", "DOUBLE")
-_APART = re.compile(  # types of which values that print differently hash differently everywhere
+# types of which values that print differently hash differently everywhere
+_DISTINGUISHED = re.compile(
     r"(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT)|DECIMAL\((1[0-8]|[1-9]),.*\)|VARCHAR|JSON"
     r"|BOOLEAN|ENUM\(.*\)|DATE|TIME|TIME_NS|TIMESTAMP(_S|_MS|_NS| WITH TIME ZONE)?|BLOB"
     r'|"NULL"'
@@ -33,17 +34,21 @@ def hash_of(values: Iterable[str]) -> str:
 def row_hash(kept: Mapping[str, str]) -> str:
     """Return the hash of the kept columns of a row, as ``__anon_row_hashed`` in SQL computes it.
 
-    kept: SQL types by quoted name, in the order of the table. Rows that print differently have
-    different hashes: where ``hash`` alone does not tell values apart, their text is hashed too.
+    Rows that print differently have different hashes: if ``hash`` alone does not distinguish
+    values, their text is hashed too.
+
+    kept: SQL types by quoted name, in the order of the table.
     """
     values = [_steady(name, kind) for name, kind in kept.items()]
     plain = hash_of(["''", *values, "0::TINYINT"])  # SQL adds a column of 0, so that there is one
     texts = [_told_apart(name, kind) for name, kind in kept.items()]
-    told = [text for text in texts if text != "NULL"]
-    if not told:
+    printed_texts = [text for text in texts if text != "NULL"]
+    if not printed_texts:
         return plain
-    both = hash_of([plain, hash_of([*texts, "NULL"])])
-    return f"CASE WHEN coalesce({', '.join(told)}) IS NULL THEN {plain} ELSE {both} END"
+    extended = hash_of([plain, hash_of([*texts, "NULL"])])
+    return (
+        f"CASE WHEN coalesce({', '.join(printed_texts)}) IS NULL THEN {plain} ELSE {extended} END"
+    )
 
 
 def _steady(name: str, kind: str) -> str:
@@ -70,7 +75,7 @@ def mark(name: str, kind: str) -> str:
 
 def hashes_apart(kind: str) -> bool:
     """Return whether values of a SQL type that print differently have different hashes."""
-    return _APART.fullmatch(kind) is not None
+    return _DISTINGUISHED.fullmatch(kind) is not None
 
 
 def sort_key(value: str) -> str:

@@ -45,14 +45,15 @@ def hierarchical(
 ) -> Hierarchical:
     """Return the column with the leaf of each value.
 
-    listed: the rows of its hierarchy as ``rows_of`` returns them. hidden: whether error messages
-    must not contain labels, because the column is sensitive. Raises AnonError if the rows do not
-    form a tree or do not cover every value.
+    Raises AnonError if the rows do not form a tree or do not cover every value.
+
+    listed: the rows of its hierarchy as ``rows_of`` returns them.
+    hidden: whether error messages must not contain labels, because the column is sensitive.
     """
     tree = tree_of(function, name, sql_type, listed, hidden=hidden)
-    at = {leaf: code for code, leaf in enumerate(tree.names[: tree.leaves])}
+    code_of = {leaf: code for code, leaf in enumerate(tree.names[: tree.leaves])}
     present = valid(values)
-    codes, missing = _codes(sql_type, values, listed, at)
+    codes, missing = _codes(sql_type, values, listed, code_of)
     if missing:
         raise AnonError(
             function,
@@ -60,7 +61,7 @@ def hierarchical(
             f"{missing:,} value{'' if missing == 1 else 's'} that it lacks",
             "check_hierarchy() lists them",
         )
-    return Hierarchical(name, np.where(present, codes, len(at)).astype(np.int32), tree)
+    return Hierarchical(name, np.where(present, codes, len(code_of)).astype(np.int32), tree)
 
 
 def tree_of(
@@ -72,10 +73,13 @@ def tree_of(
     """
     rank = None
     if _is_numeric(listed):
-        keys, known = numeric_keys(sql_type, listed.field("leaf")), valid(listed.field("leaf"))
+        keys, present = numeric_keys(sql_type, listed.field("leaf")), valid(listed.field("leaf"))
         texts = leaf_texts(listed)
-        order = np.flatnonzero(known)[np.argsort(keys[known], kind="stable")]
-        rank = {leaf: at for at, leaf in enumerate(dict.fromkeys(texts[row] for row in order))}
+        order = np.flatnonzero(present)[np.argsort(keys[present], kind="stable")]
+        rank = {
+            leaf: position
+            for position, leaf in enumerate(dict.fromkeys(texts[row] for row in order))
+        }
     rows = tree_rows(function, name, listed)
     return grow(function, name, rows, rank, like_values(listed), hidden=hidden)
 
@@ -123,40 +127,45 @@ def _is_numeric(listed: pa.StructArray) -> bool:
 
 
 def uncovered(sql_type: str, values: pa.Array, listed: pa.StructArray) -> pa.Array:
-    """Return the distinct values of a column that are no leaf of its hierarchy."""
+    """Return the distinct values of a column that are not leaves of its hierarchy."""
     distinct = values.drop_null()
     if pa.types.is_dictionary(distinct.type):
         distinct = distinct.cast(pa.string())
     if pa.types.is_boolean(distinct.type):
         distinct = pc.if_else(distinct, "true", "false")
-    at = dict.fromkeys(leaf_texts(listed), 0)
-    codes, _ = _codes(sql_type, distinct, listed, at)
+    code_of = dict.fromkeys(leaf_texts(listed), 0)
+    codes, _ = _codes(sql_type, distinct, listed, code_of)
     return distinct.filter(pa.array(codes < 0)).unique()
 
 
 def _codes(
-    sql_type: str, values: pa.Array, listed: pa.StructArray, at: dict[str, int]
+    sql_type: str, values: pa.Array, listed: pa.StructArray, code_of_text: dict[str, int]
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Return the code of each value's leaf, int64[n], and how many distinct values have no leaf.
 
-    at: code of each leaf by its text. The code is -1 for NULL and for values without a leaf.
+    The code is -1 for NULL and for values without a leaf.
+
+    code_of_text: code of each leaf by its text.
     """
     if not _is_numeric(listed):
         if pa.types.is_boolean(values.type):
             values = pc.if_else(values, "true", "false")
         coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-        known = [at.get(word, -1) for word in coded.dictionary.cast(pa.large_string()).to_pylist()]
+        codes_of_words = [
+            code_of_text.get(word, -1)
+            for word in coded.dictionary.cast(pa.large_string()).to_pylist()
+        ]
         places, present = integers(coded.indices.cast(pa.int32())), valid(coded)
-        codes = np.array([*known, -1], dtype=np.int64)[np.where(present, places, -1)]
+        codes = np.array([*codes_of_words, -1], dtype=np.int64)[np.where(present, places, -1)]
         return codes, len(np.unique(places[present & (codes < 0)]))
     leaf, texts = listed.field("leaf"), leaf_texts(listed)
     keys = numeric_keys(sql_type, pa.concat_arrays([values, leaf]))
     keys, leaf_keys = np.split(keys, [len(values)])
     rows = np.flatnonzero(valid(leaf))
     leaf_keys, first = np.unique(leaf_keys[rows], return_index=True)
-    code_of = np.array([*(at[texts[row]] for row in rows[first]), -1], dtype=np.int64)
-    place = np.searchsorted(leaf_keys, keys)
-    found = np.append(leaf_keys, 0)[place] == keys
-    found &= place < len(leaf_keys)
-    codes = code_of[np.where(found, place, -1)]
-    return codes, len(np.unique(keys[valid(values) & ~found]))
+    code_of = np.array([*(code_of_text[texts[row]] for row in rows[first]), -1], dtype=np.int64)
+    position = np.searchsorted(leaf_keys, keys)
+    is_leaf = np.append(leaf_keys, 0)[position] == keys
+    is_leaf &= position < len(leaf_keys)
+    codes = code_of[np.where(is_leaf, position, -1)]
+    return codes, len(np.unique(keys[valid(values) & ~is_leaf]))

@@ -28,52 +28,58 @@ def binned(
 ) -> Hierarchical:
     """Return the column with the labels as nodes, which keep their text.
 
-    labels: distinct, at least one, other than ``*`` and NULL. The leaves are the values and the
-    ends of the ranges; a value in no label has the root above it. Raises AnonError for labels that
-    are no values or ranges, or that overlap.
+    The leaves are the values and the ends of the ranges; a value in no label has the root above it.
+    Raises AnonError for labels that are not values or ranges, or that overlap.
+
+    labels: distinct, at least one, other than ``*`` and NULL.
     """
-    read = read_ranges(sql_type, pa.array(labels, pa.string()))
-    if read.malformed.any():
-        count = int(read.malformed.sum())
+    ranges = read_ranges(sql_type, pa.array(labels, pa.string()))
+    if ranges.malformed.any():
+        count = int(ranges.malformed.sum())
         raise AnonError(
             function,
             Parameter("like") + " must be a release in labels",
             f"{count} of {listed([name])} that {'is' if count == 1 else 'are'} no value or range",
             "it needs " + Argument("format", "label") + " and the same hierarchy",
         )
-    keys, low, high = comparable(sql_type, [values, read.low, read.high])
+    keys, low, high = comparable(sql_type, [values, ranges.low, ranges.high])
     in_order = np.argsort(low)
     if (low[in_order][1:] <= high[in_order][:-1]).any():
         raise not_global(function, name)
     present = valid(values)
-    every, place = np.unique(np.concatenate([keys[present], low, high]), return_inverse=True)
-    place = place.reshape(-1)
-    ends = place[present.sum() :].reshape(2, -1)[:, in_order]
-    codes = np.full(len(keys), len(every), dtype=np.int32)
-    codes[present] = place[: present.sum()]
-    first = np.empty(len(every), np.int64)
-    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
-    known = [values.filter(pa.array(present)), read.low, read.high]
-    leaf_values = pa.concat_arrays([each.cast(values.type) for each in known])
+    distinct, ranks = np.unique(np.concatenate([keys[present], low, high]), return_inverse=True)
+    ranks = ranks.reshape(-1)
+    ends = ranks[present.sum() :].reshape(2, -1)[:, in_order]
+    codes = np.full(len(keys), len(distinct), dtype=np.int32)
+    codes[present] = ranks[: present.sum()]
+    first = np.empty(len(distinct), np.int64)
+    first[ranks[::-1]] = np.arange(len(ranks) - 1, -1, -1)
+    leaf_columns = [values.filter(pa.array(present)), ranges.low, ranges.high]
+    leaf_values = pa.concat_arrays([column.cast(values.type) for column in leaf_columns])
     texts = printed([leaf_values.take(pa.array(first))], [sql_type])[0].to_pylist()
-    named = [labels[at] for at in in_order]
-    for leaf, last, label in zip(*ends.tolist(), named, strict=True):
+    node_labels = [labels[i] for i in in_order]
+    for leaf, last, label in zip(*ends.tolist(), node_labels, strict=True):
         if leaf == last:
             texts[leaf] = label
-    return Hierarchical(name, codes, _tree(texts, named, ends))
+    return Hierarchical(name, codes, _tree(texts, node_labels, ends))
 
 
 def _tree(texts: Sequence[str], labels: Sequence[str], ends: Places) -> HierarchyTree:
-    """Return the tree of leaves and disjoint bins; ends: int64[2, b], their first and last leaf."""
+    """Return the tree of leaves and disjoint bins.
+
+    texts: of the leaves.
+    labels: of the bins.
+    ends: int64[2, b], the first and the last leaf of each bin.
+    """
     leaves, wide = len(texts), np.flatnonzero(ends[0] < ends[1])
-    names = (*texts, STAR, *(labels[at] for at in wide.tolist()))
+    names = (*texts, STAR, *(labels[i] for i in wide.tolist()))
     parent = np.full(len(names), leaves, dtype=np.int64)
-    for node, at in enumerate(wide, leaves + 1):
-        parent[ends[0, at] : ends[1, at] + 1] = node
-    every = np.arange(leaves)
-    first = np.concatenate([every, [0], ends[0, wide]])
-    last = np.concatenate([every, [leaves - 1], ends[1, wide]])
-    levels = np.stack([every, np.full(leaves, leaves)]).astype(np.int32)
+    for node, i in enumerate(wide, leaves + 1):
+        parent[ends[0, i] : ends[1, i] + 1] = node
+    all_leaves = np.arange(leaves)
+    first = np.concatenate([all_leaves, [0], ends[0, wide]])
+    last = np.concatenate([all_leaves, [leaves - 1], ends[1, wide]])
+    levels = np.stack([all_leaves, np.full(leaves, leaves)]).astype(np.int32)
     return HierarchyTree(names, names, parent, first, last, levels, intervals=True)
 
 
@@ -162,25 +168,27 @@ def by_widths(
 ) -> pa.StructArray:
     """Return a hierarchy of ranges that begin at multiples of their width, in exact arithmetic.
 
-    values: distinct, without NULL, in their SQL type; widths: ascending, each a multiple of the one
-    before, in theirs. Binary fractions count as what they print, so that 4.35 is in 4.35 to below
-    4.36. A value that is not finite has the root alone. Raises AnonError for other widths and for
-    what is no number.
+    Binary fractions count as what they print, so that 4.35 is in 4.35 to below 4.36. A value that
+    is not finite has the root alone. Raises AnonError for other widths and for values that are not
+    numbers.
+
+    values: distinct, without NULL, in their SQL type.
+    widths: ascending, each a multiple of the one before, in theirs.
     """
     function = "numeric_hierarchy"
     whole = sql_type in _WHOLE
     if not whole and not sql_type.startswith(_DECIMAL):
         got = f"{name} of type {shown_type(sql_type)}"
         raise AnonError(function, "the column must hold numbers", got, "cast it first")
-    given = printed([widths], [width_type])[0].to_pylist()
-    listed = _numbers(given)
+    texts_of_widths = printed([widths], [width_type])[0].to_pylist()
+    listed = _numbers(texts_of_widths)
     digits = max(map(_digits, listed), default=0)
     steps = [_units(width, digits) for width in listed]
     fits = all(width > 0 for width in steps) and all(
         wide > narrow and wide % narrow == 0 for narrow, wide in pairwise(steps)
     )
     rule = Parameter("widths") + " must be positive, ascending and multiples of the one before"
-    _require(function, fits and bool(listed), rule, given)
+    _require(function, fits and bool(listed), rule, texts_of_widths)
     texts = printed([values], [sql_type])[0]
     numbers = [Decimal(text) for text in texts.to_pylist()]
     finite = np.array([number.is_finite() for number in numbers], np.bool_)
@@ -189,11 +197,11 @@ def by_widths(
         units = units.astype(np.int64)
     labels = []
     for step, width in zip(steps, listed, strict=True):
-        starts, place = np.unique(units // step * step, return_inverse=True)
-        own = _range_labels(starts.tolist(), step, digits, _digits(width), whole)
+        starts, ranks = np.unique(units // step * step, return_inverse=True)
+        range_labels = _range_labels(starts.tolist(), step, digits, _digits(width), whole)
         indices = np.zeros(len(numbers), np.int64)
-        indices[finite] = place.reshape(-1)
-        labels.append(pa.array(own, pa.string()).take(pa.array(indices, mask=~finite)))
+        indices[finite] = ranks.reshape(-1)
+        labels.append(pa.array(range_labels, pa.string()).take(pa.array(indices, mask=~finite)))
     return _rows(function, name, texts, labels)
 
 
@@ -233,18 +241,19 @@ def _units(number: Decimal, digits: int) -> int:
 
 
 def by_periods(name: str, sql_type: str, values: pa.Array, levels: Any) -> pa.StructArray:
-    """Return a hierarchy of the periods that dates, timestamps or texts that begin with a date lie
-    in; instants in UTC.
+    """Return a hierarchy of the periods of dates, timestamps or texts that begin with a date.
 
-    values: distinct, without NULL; levels: names of periods. Raises AnonError for other levels and
-    for what is no finite date.
+    Instants are in UTC. Raises AnonError for other levels and for values that are not finite dates.
+
+    values: distinct, without NULL.
+    levels: names of periods.
     """
     function = "date_hierarchy"
     listed = levels if isinstance(levels, list) else [levels]
-    known = list(_PERIODS)
-    places = [known.index(level) if level in known else -1 for level in listed]
+    periods = list(_PERIODS)
+    places = [periods.index(level) if level in periods else -1 for level in listed]
     fits = bool(places) and min(places) >= 0 and places == sorted(set(places))
-    _require(function, fits, f"levels must be some of {', '.join(known)}, in this order", listed)
+    _require(function, fits, f"levels must be some of {', '.join(periods)}, in this order", listed)
     texts = printed([values], [sql_type])[0]
     days = evaluated({"x": texts}, ["VARCHAR"], [_DAY])[0]
     if days.null_count:
@@ -255,16 +264,18 @@ def by_periods(name: str, sql_type: str, values: pa.Array, levels: Any) -> pa.St
 
 
 def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -> pa.StructArray:
-    """Return a hierarchy of what printed values begin with; shorter ones are left as they are.
+    """Return a hierarchy of the prefixes of printed values; shorter values are left as they are.
 
-    values: distinct, without NULL; lengths: of the prefixes, descending. Raises AnonError for other
-    lengths.
+    Raises AnonError for other lengths.
+
+    values: distinct, without NULL.
+    lengths: of the prefixes, descending.
     """
-    function, given = "prefix_hierarchy", lengths.to_pylist()
-    listed = _numbers(given)
+    function, items = "prefix_hierarchy", lengths.to_pylist()
+    listed = _numbers(items)
     fits = all(n >= 1 and n == int(n) for n in listed) and all(a > b for a, b in pairwise(listed))
     rule = Parameter("lengths") + " must be whole numbers that descend to at least 1"
-    _require(function, fits and bool(listed), rule, given)
+    _require(function, fits and bool(listed), rule, items)
     texts = printed([values], [sql_type])[0]
     long = [pc.greater_equal(pc.utf8_length(texts), int(length)) for length in listed]
     cut = [pc.utf8_slice_codeunits(texts, 0, int(length)) for length in listed]
@@ -279,36 +290,36 @@ def by_prefixes(name: str, sql_type: str, values: pa.Array, lengths: pa.Array) -
 def _rows(function: str, name: str, texts: pa.Array, labels: Sequence[pa.Array]) -> pa.StructArray:
     """Return a row of ``PATH`` for each value and label that is not NULL, the root last.
 
-    Raises AnonError if a value is the label of another one, which is no tree.
+    Raises AnonError if a value is the label of another one, so that there is no tree.
     """
     count, height = len(texts), len(labels) + 1
-    every = pa.concat_arrays([*labels, pa.array([STAR] * count, pa.string())])
+    all_labels = pa.concat_arrays([*labels, pa.array([STAR] * count, pa.string())])
     by_value = np.arange(count * height).reshape(height, count).T.ravel()
-    path = every.take(pa.array(by_value))
+    path = all_labels.take(pa.array(by_value))
     kept = valid(path)
     level = np.cumsum(kept.reshape(count, height), axis=1, dtype=np.int32).ravel()
     value = texts.take(pa.array(np.repeat(np.arange(count), height)))
-    above = pc.or_(pc.not_equal(path, value), pa.array(level > 1))
-    shared = pc.and_(pc.is_in(path, texts), above)
-    both = pc.count_distinct(path.filter(shared)).as_py()
-    if both:
+    is_above = pc.or_(pc.not_equal(path, value), pa.array(level > 1))
+    shared = pc.and_(pc.is_in(path, texts), is_above)
+    conflicts = pc.count_distinct(path.filter(shared)).as_py()
+    if conflicts:
         rule = "a value of the column must not be the label of another value"
         hint = "leave that level out, or write such values differently"
-        raise AnonError(function, rule, f"{both:,} of {listed([name])}", hint)
+        raise AnonError(function, rule, f"{conflicts:,} of {listed([name])}", hint)
     columns = [pa.array([name] * len(path), pa.string()), value, pa.array(level), path]
     return pa.StructArray.from_arrays(columns, fields=list(PATH)).filter(pa.array(kept))
 
 
-def _numbers(given: Sequence[Any]) -> list[Decimal]:
-    """Return numbers as they print; -1, which no list may have, for NULL and what is no number."""
-    found = []
-    for item in given:
+def _numbers(items: Sequence[Any]) -> list[Decimal]:
+    """Return numbers as they print; -1, which is never accepted, for NULL and for other values."""
+    numbers = []
+    for item in items:
         try:
             number = Decimal(str(item))
         except InvalidOperation:
             number = Decimal("nan")
-        found.append(number if number.is_finite() else Decimal(-1))
-    return found
+        numbers.append(number if number.is_finite() else Decimal(-1))
+    return numbers
 
 
 def _require(function: str, fits: bool, rule: str | Words, got: Sequence[Any]) -> None:

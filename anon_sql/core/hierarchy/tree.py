@@ -1,9 +1,9 @@
 """Build the generalization hierarchy of an attribute as a tree over its values.
 
-Read the rows of one attribute's hierarchy as paths from leaf to root, and find faults in them. A
-row states that ``value`` is generalized to ``label`` at a level; level 1 is the first above the
-value. A node is identified by its label: equal labels on two paths, or on successive levels of one
-path, are the same node.
+The rows of one attribute's hierarchy are read as paths from leaf to root, and faults in them are
+reported. A row states that ``value`` is generalized to ``label`` at a level; level 1 is the first
+above the value. A node is identified by its label: equal labels on two paths, or on successive
+levels of one path, are the same node.
 
 Leaves are numbered from left to right, so that the lowest common ancestor of a set of leaves is
 that of the smallest and the largest number in it. The root and the other inner nodes follow, each
@@ -102,7 +102,7 @@ class Paths:
 
     def _circular(self) -> list[str]:
         """Return one label of each cycle, following nodes that have exactly one parent."""
-        found, seen = [], set[str]()
+        cycle_labels, seen = [], set[str]()
         for start in watched(self.parents):
             trail: dict[str, None] = {}
             node = start
@@ -110,30 +110,32 @@ class Paths:
                 trail[node] = None
                 node = self.parents[node][0]
             if node in trail:
-                found.append(node)
+                cycle_labels.append(node)
             seen.update(trail)
-        return found
+        return cycle_labels
 
 
 def read(rows: Iterable[Row]) -> Paths:
     """Return the paths of rows given in any order."""
-    at: dict[str, dict[int, str]] = {}
+    levels_of: dict[str, dict[int, str]] = {}
     twice: dict[str, None] = {}
     for row in watched(rows):
-        levels = at.setdefault(row.leaf, {})
+        levels = levels_of.setdefault(row.leaf, {})
         if row.level in levels:
             twice[row.leaf] = None
         levels[row.level] = row.leaf if row.label == row.value else row.label
-    labels = {leaf: [levels[level] for level in sorted(levels)] for leaf, levels in at.items()}
+    labels = {
+        leaf: [levels[level] for level in sorted(levels)] for leaf, levels in levels_of.items()
+    }
     parents: dict[str, list[str]] = {}
     for leaf, path in watched(labels.items()):
-        below = leaf
+        child = leaf
         for label in path:
-            if label != below:
-                known = parents.setdefault(below, [])
-                if label not in known:
-                    known.append(label)
-                below = label
+            if label != child:
+                parents_of_label = parents.setdefault(child, [])
+                if label not in parents_of_label:
+                    parents_of_label.append(label)
+                child = label
     return Paths(labels, parents, sorted(twice))
 
 
@@ -144,12 +146,14 @@ _ROOT = "\0root"  # a root added above several roots; assumed to be no label of 
 class HierarchyTree:
     """A tree of m nodes.
 
-    names: of the nodes, first the leaves, then the root, then the other inner nodes. texts: the
-    printed label of each node. parent: int64[m], the root is its own parent. first, last: int64[m],
-    the leftmost and rightmost leaf below each node. levels: int32[height + 1, leaves], the ancestor
-    of each leaf at each level, from the leaf itself at level 0 to the root; a path shorter than
-    the height repeats its leaf at the lowest levels. intervals: whether the leaves are numbers
-    in ascending order, so that every node is a range.
+    names: of the nodes, first the leaves, then the root, then the other inner nodes.
+    texts: the printed label of each node.
+    parent: int64[m], the root is its own parent.
+    first, last: int64[m], the leftmost and rightmost leaf below each node.
+    levels: int32[height + 1, leaves], the ancestor of each leaf at each level, from the leaf itself
+        at level 0 to the root; a path shorter than the height repeats its leaf at the lowest
+        levels.
+    intervals: whether the leaves are numbers in ascending order, so that every node is a range.
     """
 
     names: tuple[str, ...]
@@ -224,8 +228,8 @@ class HierarchyTree:
 
     def members(self, node: int) -> list[str]:
         """Return the names of the leaves below a node: numbers ascending, text sorted by bytes."""
-        found = list(self.names[self.first[node] : self.last[node] + 1])
-        return found if self.intervals else sorted(found, key=str.encode)
+        leaf_names = list(self.names[self.first[node] : self.last[node] + 1])
+        return leaf_names if self.intervals else sorted(leaf_names, key=str.encode)
 
 
 def grow(
@@ -239,37 +243,38 @@ def grow(
 ) -> HierarchyTree:
     """Return the tree of the rows of one column.
 
+    Raises AnonError if the rows do not form a tree.
+
     rank: position of each leaf among the sorted leaves of a column of numbers, None for text.
-    values: labels that can be cast to the column's type, which are printed in quotes. hidden:
-    whether error messages must not contain labels, because the column is sensitive. Raises
-    AnonError if the rows do not form a tree.
+    values: labels that can be cast to the column's type, which are printed in quotes.
+    hidden: whether error messages must not contain labels, because the column is sensitive.
     """
-    found = read(rows)
-    fault = next(found.faults(), None)
+    paths = read(rows)
+    fault = next(paths.faults(), None)
     if fault:
         hint = f"check_hierarchy() lists all that is wrong with {column}"
-        got = _described(fault, column, hidden or fault.name in found.labels)
+        got = _described(fault, column, hidden or fault.name in paths.labels)
         raise AnonError(function, SAYS[fault.fault], got, hint)
-    root, above = _above(found)
-    order = _preorder(root, above, found.labels, rank)
-    leaves = [name for name in order if name in found.labels]
-    names = [*leaves, *(name for name in order if name not in found.labels)]
-    at = {name: node for node, name in enumerate(names)}
-    parent = np.array([at[above.get(name, name)] for name in names], dtype=np.int64)
+    root, parent_of = _above(paths)
+    order = _preorder(root, parent_of, paths.labels, rank)
+    leaves = [name for name in order if name in paths.labels]
+    names = [*leaves, *(name for name in order if name not in paths.labels)]
+    node_of = {name: node for node, name in enumerate(names)}
+    parent = np.array([node_of[parent_of.get(name, name)] for name in names], dtype=np.int64)
     first, last = np.full((2, len(names)), -1, dtype=np.int64)
     for leaf in range(len(leaves)):
-        node, below = leaf, -1
-        while node != below:
+        node, child = leaf, -1
+        while node != child:
             first[node] = leaf if first[node] < 0 else first[node]
             last[node] = leaf
-            node, below = parent[node], node
+            node, child = parent[node], node
     return HierarchyTree(
         tuple(STAR if name == _ROOT else name for name in names),
         (*_leaf_texts(leaves, rank), STAR, *_node_texts(names[len(leaves) + 1 :], values)),
         parent,
         first,
         last,
-        _levels(leaves, found, above, at),
+        _levels(leaves, paths, parent_of, node_of),
         rank is not None and [rank.get(leaf) for leaf in leaves] == sorted(rank[x] for x in rank),
     )
 
@@ -283,56 +288,59 @@ def _described(fault: Fault, column: str, hidden: bool) -> str:
     return f"'{fault.name}' of {column} with {fault.found}"
 
 
-def _above(found: Paths) -> tuple[str, dict[str, str]]:
+def _above(paths: Paths) -> tuple[str, dict[str, str]]:
     """Return the root and the parent of every other node.
 
     If several nodes have no parent, they become children of ``*``, or of an added root.
     """
-    above = {name: parents[0] for name, parents in found.parents.items()}
-    names = {*found.labels, *(label for path in found.labels.values() for label in path)}
-    tops = sorted(names - above.keys(), key=str.encode)
-    inner = [top for top in tops if top not in found.labels]
+    parent_of = {name: parents[0] for name, parents in paths.parents.items()}
+    names = {*paths.labels, *(label for path in paths.labels.values() for label in path)}
+    tops = sorted(names - parent_of.keys(), key=str.encode)
+    inner = [top for top in tops if top not in paths.labels]
     root = tops[0] if tops == inner[:1] else STAR if STAR in inner else _ROOT
-    return root, {**above, **{top: root for top in tops if top != root}}
+    return root, {**parent_of, **{top: root for top in tops if top != root}}
 
 
 def _preorder(
-    root: str, above: Mapping[str, str], leaves: Iterable[str], rank: Mapping[str, int] | None
+    root: str, parent_of: Mapping[str, str], leaves: Iterable[str], rank: Mapping[str, int] | None
 ) -> list[str]:
     """Return all nodes in preorder, siblings sorted by bytes or by their smallest number."""
-    known = rank or {}
+    rank_of = rank or {}
     children: dict[str, list[str]] = {}
     placed = {root}
     for leaf in watched(
-        sorted(leaves, key=lambda leaf: (known.get(leaf, len(known)), leaf.encode()))
+        sorted(leaves, key=lambda leaf: (rank_of.get(leaf, len(rank_of)), leaf.encode()))
     ):
         node = leaf
         while node not in placed:
             placed.add(node)
-            children.setdefault(above[node], []).append(node)
-            node = above[node]
+            children.setdefault(parent_of[node], []).append(node)
+            node = parent_of[node]
     order, stack = [], [root]
     while stack:
         node = stack.pop()
         order.append(node)
-        below = children.get(node, [])
-        by_bytes = sorted(below, key=str.encode, reverse=True)
-        stack.extend(by_bytes if rank is None else reversed(below))
+        unsorted = children.get(node, [])
+        by_bytes = sorted(unsorted, key=str.encode, reverse=True)
+        stack.extend(by_bytes if rank is None else reversed(unsorted))
     return order
 
 
 def _levels(
-    leaves: Sequence[str], found: Paths, above: Mapping[str, str], at: Mapping[str, int]
+    leaves: Sequence[str], paths: Paths, parent_of: Mapping[str, str], node_of: Mapping[str, int]
 ) -> npt.NDArray[np.int32]:
     """Return the ancestor of each leaf at each level, see ``HierarchyTree.levels``."""
     full = []
     for leaf in leaves:
-        path = list(found.labels[leaf]) or [leaf]
-        while path[-1] in above:
-            path.append(above[path[-1]])
-        full.append([at[label] for label in path])
+        path = list(paths.labels[leaf]) or [leaf]
+        while path[-1] in parent_of:
+            path.append(parent_of[path[-1]])
+        full.append([node_of[label] for label in path])
     height = max(map(len, full), default=0)
-    table = [[at[leaf]] * (1 + height - len(p)) + p for leaf, p in zip(leaves, full, strict=True)]
+    table = [
+        [node_of[leaf]] * (1 + height - len(nodes)) + nodes
+        for leaf, nodes in zip(leaves, full, strict=True)
+    ]
     return np.array(table, dtype=np.int32).reshape(len(leaves), height + 1).T.copy()
 
 
@@ -365,8 +373,8 @@ def rows_of(
         return {}
     coded = paths.field("attribute").dictionary_encode()
     folded = pa.array([fold(name) for name in coded.dictionary.to_pylist()]).take(coded.indices)
-    own = {name: paths.filter(pc.equal(folded, fold(name))) for name in types}
-    named = {name: rows for name, rows in own.items() if len(rows)}
+    rows_by_name = {name: paths.filter(pc.equal(folded, fold(name))) for name in types}
+    named = {name: rows for name, rows in rows_by_name.items() if len(rows)}
     kinds = [types[name] for name in named]
     leaves = cast([rows.field("value") for rows in named.values()], kinds, time_zone)
     texts = printed(leaves, ["VARCHAR" if k.startswith(_TEXT) else k for k in kinds])

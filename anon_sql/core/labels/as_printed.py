@@ -36,7 +36,7 @@ from anon_sql.core.labels.one_value import shows_values
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
-_PERHAPS = r"""[\[\]{},'"\\\x00-\x1f\x7f-\x{9f}]|^\*$|^NULL$|^$"""  # more than need quotes
+_QUOTE_CANDIDATES = r"""[\[\]{},'"\\\x00-\x1f\x7f-\x{9f}]|^\*$|^NULL$|^$"""  # more than need quotes
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class RawValues:
 
     @cached_property
     def quoted(self) -> Mapping[str, str]:
-        """How a release prints each value that it does not print as it is."""
-        perhaps = pc.or_(
-            pc.match_substring_regex(self.words, _PERHAPS),
+        """Return how a release prints each value that it does not print as it is."""
+        may_need_quotes = pc.or_(
+            pc.match_substring_regex(self.words, _QUOTE_CANDIDATES),
             pc.not_equal(pc.utf8_trim_whitespace(self.words), self.words),
         )
-        some = self.words.filter(perhaps).to_pylist()
-        return {word: text for word in some if (text := grammar.text(word)) != word}
+        candidates = self.words.filter(may_need_quotes).to_pylist()
+        return {word: text for word in candidates if (text := grammar.text(word)) != word}
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -68,7 +68,7 @@ class RawValues:
 
     @cached_property
     def printed_nodes(self) -> frozenset[str]:
-        """How a release may print each label of the hierarchy that is not a leaf."""
+        """Return how a release may print each label of the hierarchy that is not a leaf."""
         names = [] if self.nodes is None else self.nodes.to_pylist()
         return frozenset(text for name in names for text in (grammar.text(name), name))
 
@@ -98,9 +98,9 @@ def raw_values(
     """
     texts = words if isinstance(words, pa.Array) else pa.array(list(words), pa.string())
     shown = _is_text(texts.type) or pa.types.is_boolean(texts.type)
-    known = texts.cast(pa.string()).unique().drop_null() if shown else None
+    distinct = texts.cast(pa.string()).unique().drop_null() if shown else None
     return RawValues(
-        pa.array([], pa.string()) if known is None else known,
+        pa.array([], pa.string()) if distinct is None else distinct,
         None if nodes is None else nodes.cast(pa.string()).unique().drop_null(),
         nulls,
     )
@@ -130,30 +130,33 @@ def as_printed(
 ) -> dict[str, pa.Array]:
     """Return the quasi-identifiers of a release as a release function prints them, by name.
 
-    released: what each class or row shows, all columns of the same length; rows: how many released
-    rows show it. values: of the raw table, by the same names. Columns that have no value to rewrite
-    are returned as they are.
+    Columns that have no value to rewrite are returned as they are.
+
+    released: what each class or row shows, all columns of the same length.
+    values: of the raw table, by the same names.
+    rows: how many released rows each class or row of ``released`` stands for.
     """
-    found, rewritten = dict(released), _rewritten(released, values)
-    gone = None
+    printed_columns, rewritten = dict(released), _rewritten(released, values)
+    is_suppressed = None
     if any(grammar.STAR in texts for texts in rewritten.values()) and _sure(released, rewritten):
-        gone = np.logical_and.reduce([_starred(column) for column in released.values()])
+        is_suppressed = np.logical_and.reduce([_starred(column) for column in released.values()])
     for name, texts in rewritten.items():
         printed = _replaced(released[name], texts)
-        if gone is not None and gone.any():
-            printed = pc.if_else(pa.array(gone), grammar.STAR, printed)
-        found[name] = printed
+        if is_suppressed is not None and is_suppressed.any():
+            printed = pc.if_else(pa.array(is_suppressed), grammar.STAR, printed)
+        printed_columns[name] = printed
     for name in _hiding_nulls(released, values, dict.fromkeys(released, rows)):
-        found[name] = _starred_nulls(found[name])
-    return found
+        printed_columns[name] = _starred_nulls(printed_columns[name])
+    return printed_columns
 
 
 class Printed(NamedTuple):
-    """The different labels of a release, as a release function prints them.
+    """The distinct labels of a release, as a release function prints them.
 
-    columns: by name, its labels, and which of them stood for ``*``. gone: whether the rows with
-    ``*`` in every column are suppressed, which their ``*`` then is too, whatever ``columns`` says
-    of the other rows. null_gone: whether the rows with NULL in every column are suppressed.
+    columns: by name, its labels, and which of them stood for ``*``.
+    gone: whether the rows with ``*`` in every column are suppressed. If so, their ``*`` is not a
+        value, whatever ``columns`` has for the other rows.
+    null_gone: whether the rows with NULL in every column are suppressed.
     """
 
     columns: dict[str, tuple[pa.Array, Bools]]
@@ -168,22 +171,24 @@ def counted_as_printed(
     *,
     gone: bool,
 ) -> Printed:
-    """Return the same of columns whose different labels are given, each once.
+    """Return the same for columns of distinct labels.
 
-    rows: of each column how many released rows show each label. gone: whether some rows have ``*``
-    in every column.
+    released: the labels of each column, each once.
+    values: of the raw table, by the same names.
+    rows: of each column how many released rows show each label.
+    gone: whether some rows have ``*`` in every column.
     """
-    found, rewritten = {}, _rewritten(released, values)
+    printed_columns, rewritten = {}, _rewritten(released, values)
     for name, column in released.items():
         texts = rewritten.get(name, {})
         star = _starred(column) if grammar.STAR in texts else np.zeros(len(column), np.bool_)
-        found[name] = (_replaced(column, texts) if texts else column), star
+        printed_columns[name] = (_replaced(column, texts) if texts else column), star
     hiding = _hiding_nulls(released, values, rows)
     for name in hiding:
-        found[name] = _starred_nulls(found[name][0]), found[name][1]
+        printed_columns[name] = _starred_nulls(printed_columns[name][0]), printed_columns[name][1]
     with_nulls = {name for name, each in released.items() if _is_text(each.type) and _nulls(each)}
     return Printed(
-        found,
+        printed_columns,
         gone and (not rewritten or _sure(released, rewritten)),
         bool(hiding) and hiding == with_nulls,
     )
@@ -228,15 +233,21 @@ def _rewritten(
         for name, column in released.items()
         if _is_text(column.type) and any(quoted.values())
     }
-    own = {name: [text for text in known if text in quoted[name]] for name, known in texts.items()}
-    own = {name: known for name, known in own.items() if known}
-    if all(all(map(values[name].prints, known)) for name, known in own.items()) and any(
-        any(text not in values[name].known and values[name].prints(text) for text in known)
-        for name, known in texts.items()
-        if own
+    conflicts = {
+        name: [text for text in distinct if text in quoted[name]]
+        for name, distinct in texts.items()
+    }
+    conflicts = {name: distinct for name, distinct in conflicts.items() if distinct}
+    if all(all(map(values[name].prints, distinct)) for name, distinct in conflicts.items()) and any(
+        any(text not in values[name].known and values[name].prints(text) for text in distinct)
+        for name, distinct in texts.items()
+        if conflicts
     ):
         return {}
-    return {name: {text: quoted[name][text] for text in known} for name, known in own.items()}
+    return {
+        name: {text: quoted[name][text] for text in distinct}
+        for name, distinct in conflicts.items()
+    }
 
 
 def _replaced(column: pa.Array, texts: Mapping[str, str]) -> pa.Array:

@@ -3,14 +3,14 @@
 Text is written without quotes unless it would be ambiguous; otherwise in single quotes, with
 ``\\'`` and ``\\\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type.
 
-The labels of columns without a hierarchy whose values a method recodes alike in all rows. In such a
-column the nodes that a method chose are: ``AS_CLASS`` where the label is made of the values of the
-class; ``STARRED`` where it is ``*``, as of suppressed rows; and numbers from 0, the bins of a
-column of numbers, whose label is the range of all released values in the bin.
+A method may recode all rows of a column without a hierarchy in the same way. The nodes that it
+chose are then: ``AS_CLASS`` if the label is made of the values of the class; ``STARRED`` if it is
+``*``, as of suppressed rows; and numbers from 0, the bins of a column of numbers, whose label is
+the range of all released values in the bin.
 
-Read the printed ends of ranges, which may lie outside the type of their column. An end that the
-type cannot hold is read as the outermost value of the type within the range, so that the range
-covers what it covers: '[79.5, 300]' of a UTINYINT from 80 to 255.
+The printed ends of ranges may lie outside the type of their column. An end that the type cannot
+represent is read as the outermost value of the type within the range, so that the range covers what
+it covers: '[79.5, 300]' of a UTINYINT from 80 to 255.
 """
 
 import re
@@ -87,18 +87,18 @@ def values(label: str) -> list[str] | None:
             raise ValueError("text after the end of a value")
         return [value]
     if _BARE_SET.fullmatch(label):  # nearly every set: no quotes, so nothing to look for
-        found = label[1:-1].split(", ")
-        if not any(_wants_quotes(value) or "," in value for value in found):
-            return found
-    found, at = [], 1
+        parsed = label[1:-1].split(", ")
+        if not any(_wants_quotes(value) or "," in value for value in parsed):
+            return parsed
+    parsed, position = [], 1
     while True:
-        value, at = _value(label, at)
-        found.append(value)
-        if label[at:] == "}":
-            return found
-        if not label.startswith(", ", at):
+        value, position = _value(label, position)
+        parsed.append(value)
+        if label[position:] == "}":
+            return parsed
+        if not label.startswith(", ", position):
             raise ValueError("a set that does not close or go on with ', '")
-        at += 2
+        position += 2
 
 
 def bounds(label: str) -> tuple[str, str] | None:
@@ -129,20 +129,20 @@ def _range(label: str) -> tuple[str, str] | None:
     """Return the printed ends of a range, None if the label does not begin with ``[``."""
     if not label.startswith("["):
         return None
-    found = _RANGE.fullmatch(label)
-    if found is None:
+    matched = _RANGE.fullmatch(label)
+    if matched is None:
         raise ValueError("a range that is not [low, high]")
-    return found[1], found[2]
+    return matched[1], matched[2]
 
 
-def _value(label: str, at: int) -> tuple[str, int]:
+def _value(label: str, position: int) -> tuple[str, int]:
     """Parse the text value at position ``at``; return it and the position after it."""
-    quoted = _QUOTED.match(label, at)
+    quoted = _QUOTED.match(label, position)
     if quoted:
         return re.sub(r"\\(.)", r"\1", quoted[1], flags=re.DOTALL), quoted.end()
-    plain = _PLAIN.match(label, at)
+    plain = _PLAIN.match(label, position)
     if plain is None:
-        opened = label.startswith("'", at)
+        opened = label.startswith("'", position)
         raise ValueError("a quote that does not close" if opened else "no value where one must be")
     if not _is_bare(plain[0]):
         raise ValueError("a value that must stand in quotes")
@@ -165,22 +165,23 @@ def each(
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.chunk(0)
     try:
-        known = [reader(label) for label in coded.dictionary.to_pylist()]
+        results = [reader(label) for label in coded.dictionary.to_pylist()]
     except ValueError as wrong:
         raise AnonError(
             function, "a label must be a value, [low, high], {…} or *", str(wrong)
         ) from None
-    return pa.array(known, item).take(coded.indices)
+    return pa.array(results, item).take(coded.indices)
 
 
-def words(codes: Sequence[int], known: Sequence[str]) -> list[str] | None:
+def words(codes: Sequence[int], values_by_code: Sequence[str]) -> list[str] | None:
     """Return the values of a set of codes: [] for NULL alone, None for NULL together with values.
 
-    codes: ascending; len(known) is the code of NULL.
+    codes: ascending.
+    values_by_code: the value of each code; their number is the code of NULL.
     """
-    if codes[-1] == len(known):
+    if codes[-1] == len(values_by_code):
         return [] if len(codes) == 1 else None
-    return [known[code] for code in codes]
+    return [values_by_code[code] for code in codes]
 
 
 AS_CLASS, STARRED = -1, -2
@@ -194,8 +195,8 @@ def of_classes(nodes: Codes | None, order: Codes, starts: npt.NDArray[np.int64])
     """
     if nodes is None:
         return np.full(len(starts) - 1, AS_CLASS, dtype=np.int32)
-    found: Codes = nodes[order[starts[:-1]]].astype(np.int32)
-    return found
+    class_nodes: Codes = nodes[order[starts[:-1]]].astype(np.int32)
+    return class_nodes
 
 
 def shared_ends(
@@ -203,20 +204,22 @@ def shared_ends(
 ) -> tuple[Codes, Codes]:
     """Return the rows with the least and greatest key of each class, int32[m], widened to its bin.
 
-    bins: int32[m], see ``of_classes``. keys: int64[n] of the rows. low, high: int32[m], the rows
-    with the least and greatest key of each class itself, -1 where every row is NULL.
+    bins: int32[m], see ``of_classes``.
+    keys: int64[n] of the rows.
+    low, high: int32[m], the rows with the least and greatest key of each class itself, -1 if every
+        row is NULL.
     """
     binned = np.flatnonzero((bins >= 0) & (low >= 0))
     if len(binned) == 0:
         return low, high
-    found = []
+    widened = []
     for end, sign in ((low, 1), (high, -1)):
         first = np.lexsort((keys[end[binned]] * sign, bins[binned]))
-        used, at = np.unique(bins[binned][first], return_index=True)
+        used, positions = np.unique(bins[binned][first], return_index=True)
         widest = end.copy()
-        widest[binned] = end[binned][first][at][np.searchsorted(used, bins[binned])]
-        found.append(widest)
-    return found[0], found[1]
+        widest[binned] = end[binned][first][positions][np.searchsorted(used, bins[binned])]
+        widened.append(widest)
+    return widened[0], widened[1]
 
 
 Bools = npt.NDArray[np.bool_]
@@ -240,8 +243,11 @@ _SPANS = {  # the years of TIMESTAMP are those of a label; nanoseconds reach les
 
 @dataclass(frozen=True)
 class End:
-    """m ends of one side. values: in the column's type, NULL where no value of the type lies within
-    the range on this side, or the text is no such end. exact: bool[m], whether it holds them.
+    """m ends of one side.
+
+    values: in the column's type; NULL if no value of the type lies within the range on this side,
+        or the text is not such an end.
+    exact: bool[m], whether the type can represent them.
     """
 
     values: pa.Array
@@ -255,12 +261,12 @@ def read_ends(types: Sequence[str], texts: Sequence[tuple[pa.Array, pa.Array]]) 
     """
     flat = [text for pair in texts for text in pair]
     kinds = [kind for kind in types for _ in range(2)]
-    found = [End(values, valid(values)) for values in cast(flat, kinds)]
-    for at, (kind, text) in enumerate(zip(kinds, flat, strict=True)):
-        odd = np.flatnonzero(_odd(kind, text, found[at]))
+    ends = [End(values, valid(values)) for values in cast(flat, kinds)]
+    for i, (kind, text) in enumerate(zip(kinds, flat, strict=True)):
+        odd = np.flatnonzero(_odd(kind, text, ends[i]))
         if len(odd):
-            found[at] = _within(kind, text, odd, upper=at % 2 == 1)
-    return [found[at : at + 2] for at in range(0, len(found), 2)]
+            ends[i] = _within(kind, text, odd, upper=i % 2 == 1)
+    return [ends[i : i + 2] for i in range(0, len(ends), 2)]
 
 
 def _odd(kind: str, texts: pa.Array, read: End) -> Bools:
@@ -278,31 +284,31 @@ def _odd(kind: str, texts: pa.Array, read: End) -> Bools:
 def _fixed(kind: str) -> tuple[int, Decimal, Decimal] | None:
     """Return digits after the point and both ends of a type of fixed point; None for others."""
     if kind in _BITS:
-        least = 0 if kind.startswith("U") else -(2 ** (_BITS[kind] - 1))
-        return 0, Decimal(least), Decimal(least + 2 ** _BITS[kind] - 1)
+        lowest = 0 if kind.startswith("U") else -(2 ** (_BITS[kind] - 1))
+        return 0, Decimal(lowest), Decimal(lowest + 2 ** _BITS[kind] - 1)
     if not kind.startswith("DECIMAL("):
         return None
     width, scale = map(int, kind[len("DECIMAL(") : -1].split(","))
-    most = Decimal(10**width - 1).scaleb(-scale, _DIGITS)
-    return scale, -most, most
+    highest = Decimal(10**width - 1).scaleb(-scale, _DIGITS)
+    return scale, -highest, highest
 
 
 def _within(kind: str, texts: pa.Array, odd: npt.NDArray[np.int64], *, upper: bool) -> End:
     """Return ends of which some are read as the next value of the type within the range."""
-    known = texts.to_pylist()
-    exact = np.ones(len(known), np.bool_)
+    end_texts = texts.to_pylist()
+    exact = np.ones(len(end_texts), np.bool_)
     fixed = _fixed(kind)
     if fixed is None:
         wide = valid(cast([texts], ["TIMESTAMP"])[0])
-        for at in odd.tolist():
-            exact[at], known[at] = (
+        for i in odd.tolist():
+            exact[i], end_texts[i] = (
                 False,
-                _beyond(known[at], _SPANS[kind], upper) if wide[at] else None,
+                _beyond(end_texts[i], _SPANS[kind], upper) if wide[i] else None,
             )
     else:
-        for at in odd.tolist():
-            known[at], exact[at] = _rounded(known[at], *fixed, upper=upper)
-    values = cast([pa.array(known, pa.string())], [kind])[0]
+        for i in odd.tolist():
+            end_texts[i], exact[i] = _rounded(end_texts[i], *fixed, upper=upper)
+    values = cast([pa.array(end_texts, pa.string())], [kind])[0]
     return End(values, exact & valid(values))
 
 
@@ -313,17 +319,17 @@ def _beyond(text: str, span: tuple[str, str], upper: bool) -> str | None:
 
 
 def _rounded(
-    text: str, scale: int, least: Decimal, most: Decimal, *, upper: bool
+    text: str, scale: int, lowest: Decimal, highest: Decimal, *, upper: bool
 ) -> tuple[str | None, bool]:
     """Return a number rounded into the range and the type, and whether it is the same number."""
     try:
         end = Decimal(text)
     except InvalidOperation:
         return None, False
-    if not end.is_finite() or (end < least if upper else end > most):
+    if not end.is_finite() or (end < lowest if upper else end > highest):
         return None, False
-    if end > most or end < least:
-        return format(most if upper else least, "f"), False
+    if end > highest or end < lowest:
+        return format(highest if upper else lowest, "f"), False
     rounding = ROUND_FLOOR if upper else ROUND_CEILING
     kept = end.quantize(Decimal(1).scaleb(-scale), rounding, _DIGITS)
     return format(kept, "f"), kept == end

@@ -37,8 +37,9 @@ Bools = npt.NDArray[np.bool_]
 class Said:
     """The m parsed labels of one column.
 
-    star: bool[m], suppressed or the whole domain. empty: bool[m], only NULLs. malformed: bool[m],
-    neither of these, and not a range or set of the column's type.
+    star: bool[m], suppressed or the whole domain.
+    empty: bool[m], only NULLs.
+    malformed: bool[m], neither of these, and not a range or set of the column's type.
     """
 
     star: Bools
@@ -50,8 +51,9 @@ class Said:
 class Ranges(Said):
     """Labels of numbers, dates or times.
 
-    low, high: the outermost values of the column's type in the range; NULL where star, empty or
-    malformed. exact_low, exact_high: bool[m], whether they are the ends as they were printed.
+    low, high: the outermost values of the column's type in the range; NULL if star, empty or
+        malformed.
+    exact_low, exact_high: bool[m], whether they are the ends as they were printed.
     """
 
     low: pa.Array
@@ -90,8 +92,8 @@ def read_columns(types: Sequence[str], columns: Sequence[pa.Array]) -> list[Rang
     split = [_split(kind, plain(labels)) for kind, labels in zip(types, columns, strict=True)]
     ends = read_ends(types, [texts for _, _, texts in split])
     return [
-        _ranges(kind, star, empty, *both)
-        for kind, (star, empty, _), both in zip(types, split, ends, strict=True)
+        _ranges(kind, star, empty, *both_ends)
+        for kind, (star, empty, _), both_ends in zip(types, split, ends, strict=True)
     ]
 
 
@@ -107,7 +109,7 @@ def _split(sql_type: str, labels: pa.Array) -> tuple[Bools, Bools, tuple[pa.Arra
 
 
 def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ranges:
-    """Return the ranges between ends, malformed where an end is NULL or low > high."""
+    """Return the ranges between ends, malformed if an end is NULL or low > high."""
     ends = low.values, high.values
     readable = valid(ends[0]) & valid(ends[1])
     keys = numeric_keys(sql_type, pa.concat_arrays(ends))
@@ -115,9 +117,9 @@ def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ra
     if pa.types.is_floating(ends[1].type):
         readable &= ~true(pc.is_nan(ends[1]))  # which is above every number
     malformed = ~readable & ~star & ~empty
-    known = pa.array(readable)
-    least, most = (pc.if_else(known, end, None) for end in ends)
-    return Ranges(star, empty, malformed, least, most, low.exact, high.exact)
+    is_readable = pa.array(readable)
+    low_values, high_values = (pc.if_else(is_readable, end, None) for end in ends)
+    return Ranges(star, empty, malformed, low_values, high_values, low.exact, high.exact)
 
 
 def read_nodes(tree: HierarchyTree, sql_type: str, released: pa.Array) -> Nodes:
@@ -154,12 +156,12 @@ def read_sets(labels: pa.Array) -> Sets:
         malformed = np.array([None in (words or ()) for words in lists], dtype=np.bool_)
         return Sets(star, empty, malformed, _where(lists, ~empty & ~malformed))
     coded = _text(labels).dictionary_encode()
-    known = [*map(_words, coded.dictionary.to_pylist()), None]
+    words_of = [*map(_words, coded.dictionary.to_pylist()), None]
     empty = ~valid(labels)
-    at = coded.indices.fill_null(len(known) - 1).to_pylist()
+    places = coded.indices.fill_null(len(words_of) - 1).to_pylist()
     star = true(pc.equal(_text(labels), grammar.STAR))
-    words = [known[place] for place in at]
-    unread = np.array([each is None for each in words], dtype=np.bool_)
+    words = [words_of[index] for index in places]
+    unread = np.array([word_set is None for word_set in words], dtype=np.bool_)
     return Sets(star, empty, unread & ~star & ~empty, words)
 
 
@@ -182,20 +184,24 @@ def _text(labels: pa.Array) -> pa.Array:
 
 Ints = npt.NDArray[np.int64]
 Places = npt.NDArray[Any]  # whole numbers
-LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # LEAST is the code of NULL
-BLOCK = 4096
+MIN_CODE, MAX_CODE = np.iinfo(np.int64).min, np.iinfo(np.int64).max  # MIN_CODE: NULL
+BLOCK_ROWS = 4096  # that stay in the cache
 
 
 @dataclass(frozen=True)
 class Coverage:
     """One quasi-identifier: n values, and what the k labels of c classes cover of them.
 
-    codes int64[n]: of the values, in their order. label_of int64[c]: of each class. labels: the
-    labels, those of text once each. low, high int64[k]: the least and greatest code that a label
-    covers: all of them for ``*``, that of NULL for NULL alone, none for what is malformed. start,
-    end int64[k]: where the codes of a set with gaps stand in ``flat``, ascending. unknown bool[k]:
-    the label names what the column or its hierarchy lacks. column: the values where they are not
-    compared as numbers. said: the labels as they were read.
+    codes: int64[n], of the values, in their order.
+    label_of: int64[c], of each class.
+    labels: the labels, those of text once each.
+    low, high: int64[k], the least and greatest code that a label covers: all of them for ``*``,
+        that of NULL for NULL alone, none for a malformed label.
+    start, end: int64[k], where the codes of a set with gaps are in ``flat``, ascending.
+    flat: int64[…], see ``start``.
+    unknown: bool[k], whether the label names something that the column or its hierarchy lacks.
+    column: the values if they are not compared as numbers.
+    said: the labels as they were read.
     """
 
     codes: Ints
@@ -212,18 +218,18 @@ class Coverage:
 
     @cached_property
     def ordered(self) -> Ints:
-        """The codes, ascending."""
+        """Return the codes, ascending."""
         return np.sort(self.codes)
 
     @cached_property
     def idle(self) -> Bools:
-        """Which labels cover no value of the column."""
+        """Return which labels cover no value of the column."""
         first = np.searchsorted(self.ordered, self.low)
         return np.asarray(first >= np.searchsorted(self.ordered, self.high, "right"))
 
     @cached_property
     def star(self) -> Bools:
-        """Which classes have ``*``."""
+        """Return which classes have ``*``."""
         star: Bools = self.said.star[self.label_of]
         return star
 
@@ -231,21 +237,21 @@ class Coverage:
 def codes_of(columns: Sequence[Coverage], places: Sequence[Places] | None = None) -> Places:
     """Return the codes of all columns, row by row: [n, d], of the type of the codes.
 
-    places: of each column which of its values each row has; None: the values are of the rows.
+    places: for each column, which of its values each row has; None: the values are of the rows.
     """
     rows = len(columns[0].codes if places is None else places[0])
     codes = np.empty((rows, len(columns)), dtype=columns[0].codes.dtype)
-    for first in range(0, rows, BLOCK):  # rows that stay in the cache
-        some = slice(first, first + BLOCK)
-        for at, column in enumerate(columns):
-            codes[some, at] = column.codes[some if places is None else places[at][some]]
+    for first in range(0, rows, BLOCK_ROWS):
+        block = slice(first, first + BLOCK_ROWS)
+        for i, column in enumerate(columns):
+            codes[block, i] = column.codes[block if places is None else places[i][block]]
     return codes
 
 
 def ranked(column: Coverage) -> Coverage:
     """Replace codes by their dense ranks; codes, low, high, start, end: int32."""
-    new = np.append(True, column.ordered[1:] != column.ordered[:-1])[: len(column.ordered)]
-    codes = column.ordered[new]
+    is_first = np.append(True, column.ordered[1:] != column.ordered[:-1])[: len(column.ordered)]
+    codes = column.ordered[is_first]
     return replace(
         column,
         codes=_narrow(np.searchsorted(codes, column.codes)),
@@ -262,15 +268,17 @@ def _narrow(numbers: Ints) -> Any:
 
 
 def labels_of(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
-    """low, high, start, end int64[c, d] and flat, of all columns."""
+    """Return low, high, start, end int64[c, d] and flat, of all columns."""
     shift = np.cumsum([0, *(len(column.flat) for column in columns)]).tolist()
-    places = [(column.label_of, by) for column, by in zip(columns, shift, strict=False)]
+    places = [(column.label_of, offset) for column, offset in zip(columns, shift, strict=False)]
     paired = list(zip(columns, places, strict=True))
     return (
-        np.column_stack([column.low[at] for column, (at, _) in paired]),
-        np.column_stack([column.high[at] for column, (at, _) in paired]),
-        np.column_stack([column.start[at] + by for column, (at, by) in paired]),
-        np.column_stack([column.end[at] + by for column, (at, by) in paired]),
+        np.column_stack([column.low[label_ids] for column, (label_ids, _) in paired]),
+        np.column_stack([column.high[label_ids] for column, (label_ids, _) in paired]),
+        np.column_stack(
+            [column.start[label_ids] + offset for column, (label_ids, offset) in paired]
+        ),
+        np.column_stack([column.end[label_ids] + offset for column, (label_ids, offset) in paired]),
         np.concatenate([column.flat for column in columns]),
     )
 
@@ -283,9 +291,11 @@ def coverage(
     released: pa.Array,
     rows: pa.StructArray | None,
 ) -> Coverage:
-    """Read the labels of one column beside its values; rows: of its hierarchy, or None.
+    """Read the labels of one column beside its values.
 
     Raises AnonError for values that no label can stand for.
+
+    rows: of its hierarchy, or None.
     """
     stopping.check(function)
     number = is_number(function, name, sql_type)
@@ -316,29 +326,38 @@ def distinct(released: pa.Array) -> tuple[pa.Array, Ints]:
 
 
 def _of_values(sql_type: str, values: pa.Array, released: pa.Array) -> Coverage:
-    """Return what means or medians cover: every value but NULL, since they tell of no single row.
+    """Return what means or medians cover: every value but NULL, since they describe no single row.
 
     NULL stands for anything; a value outside the range of the column is unknown and covers nothing.
     """
     codes, present, star = numeric_keys(sql_type, values), valid(values), ~valid(released)
-    if len(codes) and codes.min() == LEAST:  # the code of NULL
+    if len(codes) and codes.min() == MIN_CODE:  # the code of NULL
         codes = np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64)
-    own, one = approximate(sql_type, values)[present], approximate(sql_type, released)
-    least, most = (own.min(), own.max()) if len(own) else (np.inf, -np.inf)
-    slack = ROUNDING * np.abs(own).max(initial=0.0)
-    unknown = ~star & ((one < least - slack) | (one > most + slack))
-    lowest, highest = (codes[present].min(), codes[present].max()) if len(own) else (MOST, LEAST)
-    low, high = np.where(unknown, MOST, lowest), np.where(unknown, LEAST, highest)
-    none = np.zeros(len(released), np.bool_)
+    present_values = approximate(sql_type, values)[present]
+    shown_values = approximate(sql_type, released)
+    lowest_value, highest_value = (
+        (present_values.min(), present_values.max()) if len(present_values) else (np.inf, -np.inf)
+    )
+    slack = ROUNDING * np.abs(present_values).max(initial=0.0)
+    unknown = ~star & (
+        (shown_values < lowest_value - slack) | (shown_values > highest_value + slack)
+    )
+    lowest, highest = (
+        (codes[present].min(), codes[present].max())
+        if len(present_values)
+        else (MAX_CODE, MIN_CODE)
+    )
+    low, high = np.where(unknown, MAX_CODE, lowest), np.where(unknown, MIN_CODE, highest)
+    nothing = np.zeros(len(released), np.bool_)
     return _stretches(
-        np.where(present, codes, LEAST),
+        np.where(present, codes, MIN_CODE),
         np.arange(len(released)),
         released,
         low,
         high,
         unknown,
         None,
-        Said(star, none, none),
+        Said(star, nothing, nothing),
     )
 
 
@@ -346,22 +365,24 @@ def _of_ranges(sql_type: str, values: pa.Array, labels: pa.Array, label_of: Ints
     said = read_ranges(sql_type, labels)
     ends = [end.cast(values.type) for end in (said.low, said.high)]  # its time zone may differ
     keys = numeric_keys(sql_type, pa.concat_arrays([values, *ends]))
-    if len(keys) and keys.min() == LEAST:  # the code of NULL
+    if len(keys) and keys.min() == MIN_CODE:  # the code of NULL
         keys = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
     codes, low, high = np.split(keys, [len(values), len(values) + len(labels)])
-    codes = np.where(valid(values), codes, LEAST)
+    codes = np.where(valid(values), codes, MIN_CODE)
     unknown = np.zeros(len(labels), np.bool_)
     return _stretches(codes, label_of, labels, low, high, unknown, None, said)
 
 
 def _of_sets(column: Categories, labels: pa.Array, label_of: Ints) -> Coverage:
     said = read_sets(labels)
-    known = {word: code for code, word in enumerate(column.values.to_pylist())}
-    sets = [sorted({known[w] for w in words or () if w in known}) for words in said.words]
+    code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
+    sets = [sorted({code_of[w] for w in words or () if w in code_of}) for words in said.words]
     size = np.array([len(codes) for codes in sets], dtype=np.int64)
-    low = np.array([codes[0] if codes else MOST for codes in sets], dtype=np.int64)
-    high = np.array([codes[-1] if codes else LEAST for codes in sets], dtype=np.int64)
-    unknown = np.array([any(w not in known for w in words or ()) for words in said.words], np.bool_)
+    low = np.array([codes[0] if codes else MAX_CODE for codes in sets], dtype=np.int64)
+    high = np.array([codes[-1] if codes else MIN_CODE for codes in sets], dtype=np.int64)
+    unknown = np.array(
+        [any(w not in code_of for w in words or ()) for words in said.words], np.bool_
+    )
     gaps = (size > 0) & (high - low + 1 > size)
     end = np.cumsum(np.where(gaps, size, 0))
     start = end - np.where(gaps, size, 0)
@@ -382,13 +403,13 @@ def _of_tree(column: Hierarchical, sql_type: str, labels: pa.Array, label_of: In
         low, high = (np.append(leaves, -1)[nodes.node] for leaves in (tree.first, tree.last))
         said = nodes
     unknown = (low < 0) | (high < low)
-    low, high = np.where(unknown, MOST, low), np.where(unknown, LEAST, high)
+    low, high = np.where(unknown, MAX_CODE, low), np.where(unknown, MIN_CODE, high)
     return _stretches(_coded(column), label_of, labels, low, high, unknown, column, said)
 
 
 def _coded(column: Categories | Hierarchical) -> Ints:
     codes: Ints = column.codes.astype(np.int64)
-    codes[column.codes == column.null_code] = LEAST
+    codes[column.codes == column.null_code] = MIN_CODE
     return codes
 
 
@@ -403,9 +424,12 @@ def _stretches(
     said: Said,
     flat: tuple[Ints, Ints, Ints] | None = None,
 ) -> Coverage:
-    """flat: start, end and the codes of the sets with gaps; None where there is none."""
-    low = np.where(said.star | said.empty, LEAST, np.where(said.malformed, MOST, low))
-    high = np.where(said.star, MOST, np.where(said.malformed | said.empty, LEAST, high))
+    """Return the coverage of labels by the stretch of codes of each.
+
+    flat: start, end and the codes of the sets with gaps; None without such sets.
+    """
+    low = np.where(said.star | said.empty, MIN_CODE, np.where(said.malformed, MAX_CODE, low))
+    high = np.where(said.star, MAX_CODE, np.where(said.malformed | said.empty, MIN_CODE, high))
     none = np.zeros(len(low), dtype=np.int64)
     unknown = unknown & ~said.star & ~said.empty
     listed = flat or (none, none, none[:0])
@@ -430,14 +454,19 @@ def covered_rows(
 ) -> tuple[Whole, Ints, Ints, Bools, int]:
     """Return the rows first … last - 1 that a label of a class covers, for m ranges and classes.
 
-    codes: int32[n, d], of ``ranked`` columns, in another order afterwards; weights: int64[n].
-    first, last: int64[m], ranges that are equal or follow each other; classes: int32[m]. labels: of
-    ``labels_of``. listed: most rows that are listed; looks: most comparisons. Returns what the
-    kernel ``covered`` does, of the rows in their order.
+    Returns the same as the kernel ``covered``, of the rows in their order.
+
+    codes: int32[n, d], of ``ranked`` columns, in another order afterwards.
+    weights: int64[n].
+    first, last: int64[m], ranges that are equal or follow each other.
+    classes: int32[m].
+    labels: of ``labels_of``.
+    listed: rows that are listed at most.
+    looks: comparisons at most.
     """
     rows, size = np.arange(len(codes), dtype=np.int32), last - first
-    new = np.diff(last, prepend=0) > 0
-    heads = np.flatnonzero(new & (size > 2 * kernels.matching.LEAST))
+    is_new = np.diff(last, prepend=0) > 0
+    heads = np.flatnonzero(is_new & (size > 2 * kernels.label_cover.NODE_ROWS))
     starts = np.append(0, np.cumsum(size[heads] // 8 + 1))
     shape = (int(starts[-1]), codes.shape[1])
     nodes = (
@@ -447,15 +476,19 @@ def covered_rows(
     trees = np.column_stack([np.full(len(first), -1), np.ones(len(first), np.int64)])
     for head, start, end in zip(heads, starts[:-1], starts[1:], strict=True):
         stopping.check()
-        own = slice(first[head], last[head])
-        tree = (each[start:end] for each in nodes)
-        trees[head] = start, kernels.matching.arrange(codes[own], rows[own], *tree)
-    of = np.maximum.accumulate(np.where(new, np.arange(len(new)), 0))  # ranges that are equal
-    trees = np.where((size > 2 * kernels.matching.LEAST)[:, None], trees[of], (-1, 1))
-    found, numbers, many, known, looked = kernels.matching.covered(
-        *(codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks),
-        workers,
+        stretch = slice(first[head], last[head])
+        tree = (node_array[start:end] for node_array in nodes)
+        trees[head] = start, kernels.label_cover.arrange(codes[stretch], rows[stretch], *tree)
+    first_equal = np.maximum.accumulate(np.where(is_new, np.arange(len(is_new)), 0))
+    trees = np.where(
+        (size > 2 * kernels.label_cover.NODE_ROWS)[:, None], trees[first_equal], (-1, 1)
     )
-    covered = np.empty_like(known)
-    covered[rows] = known
-    return rows[found], numbers, many, covered, looked
+    listed_positions, counts, covered_weights, is_covered, comparisons = (
+        kernels.label_cover.covered(
+            *(codes, weights[rows], first, last, trees, nodes, classes, labels, listed, looks),
+            workers,
+        )
+    )
+    covered = np.empty_like(is_covered)
+    covered[rows] = is_covered
+    return rows[listed_positions], counts, covered_weights, covered, comparisons

@@ -24,8 +24,8 @@ from anon_sql.core.parameters import (
     read,
 )
 from anon_sql.core.pseudonyms import (
+    HASH_BYTES,
     KEY,
-    LENGTH,
     entry_digest,
     key_check,
     key_of,
@@ -127,7 +127,7 @@ def _fields(entries: pa.StructArray, at: int) -> list[bytes] | None:
     persons = entries.field("person_hashes")[at].values
     if None in single or persons is None or persons.null_count:
         return None
-    if not pc.all(pc.equal(pc.binary_length(persons), LENGTH), min_count=0).as_py():
+    if not pc.all(pc.equal(pc.binary_length(persons), HASH_BYTES), min_count=0).as_py():
         return None
     return [*(str(one).encode() for one in single), b"".join(persons.to_pylist())]
 

@@ -34,7 +34,7 @@ class Attribute:
 class RealRows:
     """n real rows, in an order that does not depend on the order in which they were scanned.
 
-    sensitive: the column that holds the values of which records are wanted.
+    sensitive: the column of sensitive values.
     """
 
     columns: Sequence[Attribute]
@@ -50,35 +50,37 @@ class RealRows:
         return np.stack([column.codes for column in self.columns], axis=1)
 
     @cached_property
-    def known(self) -> frozenset[bytes]:
+    def row_bytes(self) -> frozenset[bytes]:
         """Return every row as the bytes of its codes."""
         return frozenset(row.tobytes() for row in self.codes)
 
     def new(self, records: Positions) -> npt.NDArray[np.bool_]:
         """Return which records int32[m, d] differ from every real row, bool[m]."""
         codes = np.take_along_axis(self.codes, records.astype(np.int64), axis=0)
-        return np.array([row.tobytes() not in self.known for row in codes], dtype=np.bool_)
+        return np.array([row.tobytes() not in self.row_bytes for row in codes], dtype=np.bool_)
 
 
 class Generator(Protocol):
     """A model that learns from real rows when it is constructed.
 
-    hint: what to change where it finds too few records.
+    hint: what to change if it generates too few records.
     """
 
     hint: Words
 
-    def draw(self, value: int, count: int, at: int) -> Positions:
+    def draw(self, value: int, count: int, draw_number: int) -> Positions:
         """Return records of a sensitive value, int32[m, d], m at most about ``count``.
 
-        A record holds by column the position of the real row whose value it takes. All have the
-        sensitive value of code ``value``. at: the number of the draw for that value; each draws
-        anew.
+        A record has by column the position of the real row whose value it takes.
+
+        value: code of the sensitive value that all records have.
+        count: how many are needed.
+        draw_number: the number of the draw for that value; each draws anew.
         """
 
 
-_MATES = 8  # rows drawn, of which the nearest gives the other values
-_FREE = 0.1  # share of the values taken from any row that has the sensitive value
+_CANDIDATE_ROWS = 8  # rows drawn, of which the nearest gives the other values
+_FREE_SHARE = 0.1  # share of the values taken from any row that has the sensitive value
 
 
 class Bootstrap:
@@ -95,30 +97,32 @@ class Bootstrap:
     def __init__(self, function: str, real: RealRows, seed: int, epochs: int):
         self.real, self.seed = real, seed
 
-    def draw(self, value: int, count: int, at: int) -> Positions:
-        rng = np.random.default_rng([self.seed, value, at])
+    def draw(self, value: int, count: int, draw_number: int) -> Positions:
+        rng = np.random.default_rng([self.seed, value, draw_number])
         rows = np.flatnonzero(self.real.columns[self.real.sensitive].codes == value)
         base = rows[rng.integers(0, len(rows), count)]
-        mates = rng.integers(0, self.real.rows, (count, _MATES))
-        mate = mates[np.arange(count), self._distance(base, mates).argmin(axis=1)]
+        candidates = rng.integers(0, self.real.rows, (count, _CANDIDATE_ROWS))
+        nearest = candidates[np.arange(count), self._distance(base, candidates).argmin(axis=1)]
         shape = (count, len(self.real.columns))
-        records = np.where(rng.random(shape) < 0.5, mate[:, None], base[:, None])
+        records = np.where(rng.random(shape) < 0.5, nearest[:, None], base[:, None])
         free = rows[rng.integers(0, len(rows), shape)]
-        records = np.where(rng.random(shape) < _FREE, free, records)
+        records = np.where(rng.random(shape) < _FREE_SHARE, free, records)
         records[:, self.real.sensitive] = base
         return records.astype(np.int32)
 
     def _distance(
-        self, base: npt.NDArray[np.int64], mates: npt.NDArray[np.int64]
+        self, base: npt.NDArray[np.int64], candidates: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float64]:
         """Return Gower's distance of each row to its candidates, times d, float64[m, mates]."""
-        total = np.zeros(mates.shape)
+        total = np.zeros(candidates.shape)
         for column in self.real.columns:
-            apart = (column.codes[base][:, None] != column.codes[mates]).astype(np.float64)
+            difference = (column.codes[base][:, None] != column.codes[candidates]).astype(
+                np.float64
+            )
             numbers = column.numbers
             if numbers is not None and np.isfinite(numbers).any():
                 width = np.nanmax(numbers) - np.nanmin(numbers)
-                gap = np.abs(numbers[base][:, None] - numbers[mates]) / (width or 1.0)
-                apart = np.where(np.isnan(gap), apart, gap)
-            total += apart
+                gap = np.abs(numbers[base][:, None] - numbers[candidates]) / (width or 1.0)
+                difference = np.where(np.isnan(gap), difference, gap)
+            total += difference
         return total

@@ -33,17 +33,17 @@ class Ctgan:
             progress.note = "training"
             self.model = _model(function, epochs, progress)
             self.model.set_random_state(seed % 2**32)
-            learned = {str(at): _learned(column) for at, column in enumerate(real.columns)}
-            words = [str(at) for at, column in enumerate(real.columns) if not _counts(column)]
+            learned = {str(i): _learned(column) for i, column in enumerate(real.columns)}
+            words = [str(i) for i, column in enumerate(real.columns) if not _counts(column)]
             with _one_thread():
                 self.model.fit(pd.DataFrame(learned), words)
 
-    def draw(self, value: int, count: int, at: int) -> Positions:
+    def draw(self, value: int, count: int, draw_number: int) -> Positions:
         condition = str(self.real.sensitive), str(value)
         with _one_thread():
-            made = self.model.sample(count, *condition)
-        made = made[made[condition[0]] == condition[1]]
-        columns = [_row_of(column, made[str(q)]) for q, column in enumerate(self.real.columns)]
+            sampled = self.model.sample(count, *condition)
+        sampled = sampled[sampled[condition[0]] == condition[1]]
+        columns = [_row_of(column, sampled[str(i)]) for i, column in enumerate(self.real.columns)]
         return np.stack(columns, axis=1)
 
 
@@ -98,17 +98,17 @@ def _learned(column: Attribute) -> npt.NDArray[Any]:
     return np.where(np.isnan(numbers), np.nanmean(numbers), numbers)
 
 
-def _row_of(column: Attribute, made: Any) -> Positions:
+def _row_of(column: Attribute, generated: Any) -> Positions:
     """Return the first row that has each generated value, or of numbers the nearest; int32[m]."""
     if column.numbers is None or not _counts(column):
-        known, rows = np.unique(column.codes, return_index=True)
-        near = np.searchsorted(known, made.to_numpy().astype(np.int64))
+        values, rows = np.unique(column.codes, return_index=True)
+        nearest = np.searchsorted(values, generated.to_numpy().astype(np.int64))
     else:
-        known, rows = np.unique(column.numbers, return_index=True)  # NaN comes last, once
-        known = known[~np.isnan(known)]
-        wanted = made.to_numpy().astype(np.float64)
-        above = np.searchsorted(known, wanted).clip(0, len(known) - 1)
+        values, rows = np.unique(column.numbers, return_index=True)  # NaN comes last, once
+        values = values[~np.isnan(values)]
+        targets = generated.to_numpy().astype(np.float64)
+        above = np.searchsorted(values, targets).clip(0, len(values) - 1)
         below = (above - 1).clip(0)
-        near = np.where(known[above] - wanted < wanted - known[below], above, below)
-    found: Positions = rows[near].astype(np.int32)
-    return found
+        nearest = np.where(values[above] - targets < targets - values[below], above, below)
+    nearest_rows: Positions = rows[nearest].astype(np.int32)
+    return nearest_rows

@@ -118,10 +118,10 @@ _DOP = pa.struct(
 _SAVED = pa.struct(
     [
         ("rows", pa.int64()),
-        *((name, pa.int64()) for name in statistics.COUNTS[:3]),
+        *((name, pa.int64()) for name in statistics.COUNT_COLUMNS[:3]),
         ("suppression_rate", pa.float64()),
-        *((name, pa.float64()) for name in statistics.LOSSES),
-        *((name, pa.int64()) for name in statistics.COUNTS[3:]),
+        *((name, pa.float64()) for name in statistics.LOSS_COLUMNS),
+        *((name, pa.int64()) for name in statistics.COUNT_COLUMNS[3:]),
         ("reason", pa.string()),
     ]
 )
