@@ -24,30 +24,30 @@ def cut_rows(asked: Asked, given: dict[str, Given]) -> None:
 
     Raises AnonError for columns with a hierarchy.
     """
-    for name, own in given.items():
-        given[name] = _cut(asked, own)
+    for name, table_rows in given.items():
+        given[name] = _cut(asked, table_rows)
 
 
-def _cut(asked: Asked, own: Given) -> Given:
-    table, widths = own.node.name, asked.bin_widths_of(own.node.name)
-    types = {name: own.node.table.types[name] for name in widths}
+def _cut(asked: Asked, table_rows: Given) -> Given:
+    table, widths = table_rows.node.name, asked.bin_widths_of(table_rows.node.name)
+    types = {name: table_rows.node.table.types[name] for name in widths}
     if trees := rows_of(asked.paths, types, asked.time_zone):
         refuse_bins(asked.function, "apply to columns without a hierarchy", listed(list(trees)))
-    values, quasi, whole, raw = own.values, own.quasi, own.whole, {}
+    values, quasi, whole, raw = table_rows.values, table_rows.quasi, table_rows.whole, {}
     for name, step in widths.items():
-        raw[name] = own.column(name)
+        raw[name] = table_rows.column(name)
         low = cut(asked.function, f"{table}.{name}", types[name], raw[name], step).low
         values = values.set_column(values.column_names.index(name), name, low)
         hashes = _hashes(types[name], low)
         quasi, whole = mixed(quasi ^ hashes), mixed(whole ^ hashes)
-    return replace(own, values=values, quasi=quasi, whole=whole, raw=raw)
+    return replace(table_rows, values=values, quasi=quasi, whole=whole, raw=raw)
 
 
 def _hashes(sql_type: str, values: pa.Array) -> Hashes:
     """Return a hash of each value, uint64[n], equal for equal ones."""
     present: npt.NDArray[np.bool_] = valid(values)
-    found = mixed(present.astype(np.uint64))
+    hashes = mixed(present.astype(np.uint64))
     for half in exact(sql_type, unsigned(values)):
         if half is not None:
-            found = mixed(found ^ np.where(present, half, 0).view(np.uint64))
-    return found
+            hashes = mixed(hashes ^ np.where(present, half, 0).view(np.uint64))
+    return hashes

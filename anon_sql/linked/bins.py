@@ -35,9 +35,9 @@ def bins_of(counts: Ints, k: int, hashes: npt.NDArray[np.uint64]) -> npt.NDArray
         group = _by_splitting(ordered, k)
         least = _surplus_of_groups(ordered, group)
     joined = _joined(ordered, group, k, int(ADDED[0] * least + ADDED[1] * counts.sum()))
-    found = np.empty(rows, np.int32)
-    found[order] = joined
-    return found
+    bins = np.empty(rows, np.int32)
+    bins[order] = joined
+    return bins
 
 
 def least_surplus(counts: Ints, k: int) -> int:
@@ -75,24 +75,24 @@ def _by_splitting(counts: Ints, k: int) -> Ints:
         common = np.flatnonzero(group >= 0)
         if len(common) == 0:
             return np.zeros(len(counts), np.int64)
-        for at in rare:  # they join a vector that is near
-            group[at] = group[common[np.abs(totals[common] - totals[at]).argmin()]]
+        for i in rare:  # they join a vector that is near
+            group[i] = group[common[np.abs(totals[common] - totals[i]).argmin()]]
         return group
     waiting = [rare] if len(rare) else []
     while waiting:
-        own = waiting.pop()
-        cut = _best_cut(counts[own], k)
+        persons = waiting.pop()
+        cut = _best_cut(counts[persons], k)
         if cut is None:
-            group[own] = following
+            group[persons] = following
             following += 1
         else:
-            waiting += [own[~cut], own[cut]]
+            waiting += [persons[~cut], persons[cut]]
     return group
 
 
 def _best_cut(counts: Ints, k: int) -> npt.NDArray[np.bool_] | None:
     """Return the upper side of the cut that leaves the least surplus; None for no cut."""
-    rows, best, found = len(counts), _surplus(counts), None
+    rows, best, upper_side = len(counts), _surplus(counts), None
     if rows < 2 * k or best == 0:
         return None
     for table in range(counts.shape[1]):
@@ -101,16 +101,18 @@ def _best_cut(counts: Ints, k: int) -> npt.NDArray[np.bool_] | None:
         total = np.r_[np.zeros((1, counts.shape[1]), np.int64), ordered.cumsum(axis=0)]
         low = np.minimum.accumulate(ordered, axis=0)
         high = np.minimum.accumulate(ordered[::-1], axis=0)[::-1]
-        at = np.arange(k, rows - k + 1)
-        left = (total[at] - at[:, None] * low[at - 1]).sum(axis=1)
-        right = (total[rows] - total[at] - (rows - at)[:, None] * high[at]).sum(axis=1)
+        cut_position = np.arange(k, rows - k + 1)
+        left = (total[cut_position] - cut_position[:, None] * low[cut_position - 1]).sum(axis=1)
+        right = (
+            total[rows] - total[cut_position] - (rows - cut_position)[:, None] * high[cut_position]
+        ).sum(axis=1)
         cost = left + right
         least = int(cost.argmin())
         if cost[least] < best:
             best = int(cost[least])
-            found = np.zeros(rows, np.bool_)
-            found[order[at[least] :]] = True
-    return found
+            upper_side = np.zeros(rows, np.bool_)
+            upper_side[order[cut_position[least] :]] = True
+    return upper_side
 
 
 def _joined(counts: Ints, group: Ints, k: int, allowed: int) -> Ints:
@@ -131,41 +133,41 @@ def _joined(counts: Ints, group: Ints, k: int, allowed: int) -> Ints:
     stamp, alive = [0] * len(sizes), [True] * len(sizes)
     becomes = np.arange(len(sizes))
 
-    def price(at: int, other: int) -> int:
-        pairs = zip(low[at], low[other], strict=True)
-        return sum(sizes[at] * max(0, a - b) + sizes[other] * max(0, b - a) for a, b in pairs)
+    def price(i: int, j: int) -> int:
+        pairs = zip(low[i], low[j], strict=True)
+        return sum(sizes[i] * max(0, a - b) + sizes[j] * max(0, b - a) for a, b in pairs)
 
     heap: list[tuple[int, int, int, int, int]] = []
 
-    def offer(at: int) -> None:
-        other = after[at]
-        if other < 0:
+    def offer(i: int) -> None:
+        j = after[i]
+        if j < 0:
             return
-        cost = price(at, other)
-        equal = cost == 0 and low[at] == low[other]
-        if equal or min(sizes[at], sizes[other]) < FEW * k:
-            heapq.heappush(heap, (cost, at, other, stamp[at], stamp[other]))
+        cost = price(i, j)
+        equal = cost == 0 and low[i] == low[j]
+        if equal or min(sizes[i], sizes[j]) < FEW * k:
+            heapq.heappush(heap, (cost, i, j, stamp[i], stamp[j]))
 
-    for at in range(len(sizes)):
-        offer(at)
+    for i in range(len(sizes)):
+        offer(i)
     while heap:
-        cost, at, other, one, two = heapq.heappop(heap)
-        if not (alive[at] and alive[other]) or (stamp[at], stamp[other]) != (one, two):
+        cost, i, j, stamp_i, stamp_j = heapq.heappop(heap)
+        if not (alive[i] and alive[j]) or (stamp[i], stamp[j]) != (stamp_i, stamp_j):
             continue
         if cost > allowed:
             break
         allowed -= cost
-        low[at] = list(map(min, low[at], low[other]))
-        sizes[at] += sizes[other]
-        alive[other], becomes[other] = False, at
-        after[at] = after[other]
-        if after[at] >= 0:
-            before[after[at]] = at
-        stamp[at] += 1
-        offer(at)
-        if before[at] >= 0:
-            offer(before[at])
-    for at in range(len(becomes)):
-        while becomes[at] != becomes[becomes[at]]:
-            becomes[at] = becomes[becomes[at]]
+        low[i] = list(map(min, low[i], low[j]))
+        sizes[i] += sizes[j]
+        alive[j], becomes[j] = False, i
+        after[i] = after[j]
+        if after[i] >= 0:
+            before[after[i]] = i
+        stamp[i] += 1
+        offer(i)
+        if before[i] >= 0:
+            offer(before[i])
+    for i in range(len(becomes)):
+        while becomes[i] != becomes[becomes[i]]:
+            becomes[i] = becomes[becomes[i]]
     return np.unique(becomes[group], return_inverse=True)[1].reshape(-1)

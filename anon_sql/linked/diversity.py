@@ -52,11 +52,11 @@ def values_of(
 ) -> Iterator[Values]:
     """Yield the values that l applies to."""
     for node in schema.nodes.values():
-        rows, own = tied[node.name], placed[node.name]
+        rows, places = tied[node.name], placed[node.name]
         for name in node.sensitive:
             label = f"{node.name}.{name}"
             code = rows.codes[name] - 1  # 0 is NULL there
-            yield Values(label, own.owner, own.slot, own.class_of, rows.person, code)
+            yield Values(label, places.owner, places.slot, places.class_of, rows.person, code)
         if node.role == "sensitive" and node.link is not None:
             above, parent = tied[node.link.parent], placed[node.link.parent]
             counts = counts_of(rows.parent, above.count)
@@ -74,13 +74,13 @@ def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct:
         return np.zeros(0, np.int64)
     class_of_group = np.zeros(int(group.max()) + 1, np.int64)
     class_of_group[group] = values.class_of
-    groups, held = holders(group, values.code, values.person)
-    wrong = groups[held > sizes[class_of_group[groups]] - (l - 1)]
+    groups, holder_counts = holders(group, values.code, values.person)
+    broken = groups[holder_counts > sizes[class_of_group[groups]] - (l - 1)]
     if distinct:
         many = np.bincount(groups, minlength=len(class_of_group))
-        there = np.bincount(group, minlength=len(class_of_group)) > 0
-        wrong = np.r_[wrong, np.flatnonzero((many < l) & there)]
-    return np.unique(wrong)
+        non_empty = np.bincount(group, minlength=len(class_of_group)) > 0
+        broken = np.r_[broken, np.flatnonzero((many < l) & non_empty)]
+    return np.unique(broken)
 
 
 def require_values(
@@ -93,15 +93,15 @@ def require_values(
     if l < 2:
         return
     zero = np.zeros
-    every = {
+    one_class = {
         name: Placed(zero(rows.count, np.int32), zero(rows.count, np.bool_), rows.person, name)
         for name, rows in tied.items()
     }
-    found = list(values_of(schema, tied, every))
-    if not found:
+    columns = list(values_of(schema, tied, one_class))
+    if not columns:
         rule = Argument("l", l) + " needs a sensitive column or link"
         raise AnonError(function, rule)
-    for values in found:
+    for values in columns:
         many = len(np.unique(values.code[values.code != MISSING]))
         if len(values.code) and many < l:
             raise AnonError(
@@ -169,11 +169,11 @@ def _wrong_classes(
         for name, rows in tied.items()
     }
     sizes = np.bincount(classes)
-    found = [np.zeros(0, np.int64)]
+    broken = [np.zeros(0, np.int64)]
     for values in values_of(schema, tied, placed):
         if values.owner == schema.root:
-            found.append(broken_groups(values, values.slot, sizes, l, distinct=True))
-    return np.unique(np.concatenate(found))
+            broken.append(broken_groups(values, values.slot, sizes, l, distinct=True))
+    return np.unique(np.concatenate(broken))
 
 
 def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) -> Classes:
@@ -184,19 +184,16 @@ def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) ->
     )
     sizes = np.bincount(classes, minlength=count)
     centres = np.column_stack(
-        [
-            np.bincount(classes, array[:, at], minlength=count) / sizes
-            for at in range(array.shape[1])
-        ]
+        [np.bincount(classes, array[:, c], minlength=count) / sizes for c in range(array.shape[1])]
     )
     becomes = np.arange(count)
-    for at in wrong:
-        if becomes[at] != at:
+    for class_id in wrong:
+        if becomes[class_id] != class_id:
             continue
-        far = np.abs(centres - centres[at]).sum(axis=1)
-        far[becomes == becomes[at]] = np.inf
-        other = int(far.argmin())
-        becomes[becomes == at] = becomes[other]
+        distance = np.abs(centres - centres[class_id]).sum(axis=1)
+        distance[becomes == becomes[class_id]] = np.inf
+        nearest = int(distance.argmin())
+        becomes[becomes == class_id] = becomes[nearest]
     return np.unique(becomes[classes], return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 

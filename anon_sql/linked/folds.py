@@ -36,7 +36,7 @@ def codes_of(column: pa.Array) -> Ints:
     """Return a number for each value, equal for equal values; NULL is a value."""
     kind = column.type
     if pa.types.is_struct(kind):
-        parts = [codes_of(column.field(at)) for at in range(kind.num_fields)]
+        parts = [codes_of(column.field(i)) for i in range(kind.num_fields)]
         return _together([*parts, valid(column).astype(np.int64)])
     if pa.types.is_list(kind):
         return _listed_codes(column)
@@ -51,17 +51,17 @@ def _listed_codes(column: pa.Array) -> Ints:
     """Return a number for each list of texts."""
     numbers: dict[object, int] = {}
     texts = column.to_pylist()
-    keys = [None if each is None else tuple(each) for each in texts]
+    keys = [None if items is None else tuple(items) for items in texts]
     return np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
 
 
 def _together(parts: list[Ints]) -> Ints:
     """Return a number for each combination of numbers."""
-    found = parts[0]
+    numbers = parts[0]
     for part in parts[1:]:
         high = int(part.max(initial=0)) + 1
-        found = numbered(found.astype(np.int64) * high + part)
-    return found
+        numbers = numbered(numbers.astype(np.int64) * high + part)
+    return numbers
 
 
 def label_columns(schema: Schema, node: Node) -> list[str]:
@@ -78,13 +78,13 @@ def fold(function: str, schema: Schema, tables: Mapping[str, pa.Table]) -> Folde
     folds: dict[str, Ints] = {}
     for node in reversed(list(schema.nodes.values())):
         table = tables[node.name]
-        found = np.zeros(table.num_rows, np.int32)
+        codes = np.zeros(table.num_rows, np.int32)
         for name in label_columns(schema, node):
-            found = _together([found, codes_of(_whole(table, name))])
+            codes = _together([codes, codes_of(_whole(table, name))])
         for child in schema.children(node.name, "quasi"):
             many = _multiset(folds[child.name], parents[child.name], table.num_rows)
-            found = _together([found, *many])
-        folds[node.name] = found
+            codes = _together([codes, *many])
+        folds[node.name] = codes
     persons: dict[str, Ints] = {}
     for node in schema.nodes.values():
         parent = parents[node.name]
@@ -96,8 +96,8 @@ def fold(function: str, schema: Schema, tables: Mapping[str, pa.Table]) -> Folde
 
 
 def _whole(table: pa.Table, name: str) -> pa.Array:
-    found = table.column(name)
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    values = table.column(name)
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
 def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
@@ -113,20 +113,20 @@ def _parents(function: str, node: Node, tables: Mapping[str, pa.Table]) -> Ints:
     if node.link is None:
         return np.full(table.num_rows, -1, np.int32)
     above = tables[node.link.parent]
-    own = [_whole(table, name) for name in node.link.columns]
-    theirs = [_whole(above, name) for name in node.link.keys]
-    missing = np.logical_and.reduce([~valid(each) for each in own])
-    if len(own) == 1:
-        found = places_of(own[0], theirs[0])
+    columns = [_whole(table, name) for name in node.link.columns]
+    key_columns = [_whole(above, name) for name in node.link.keys]
+    missing = np.logical_and.reduce([~valid(values) for values in columns])
+    if len(columns) == 1:
+        row_above = places_of(columns[0], key_columns[0])
     else:
-        pairs = zip(theirs, own, strict=True)
+        pairs = zip(key_columns, columns, strict=True)
         codes = _together([codes_of(pa.concat_arrays(pair)) for pair in pairs])
         keys, named = codes[: above.num_rows], codes[above.num_rows :]
-        found = places_of(pa.array(named), pa.array(keys))
-    parent = np.where(missing, np.int32(-1), found)
-    lost = int(((parent < 0) & ~missing).sum())
-    if lost:
-        got = f"{lost:,} of {node.name} below none"
+        row_above = places_of(pa.array(named), pa.array(keys))
+    parent = np.where(missing, np.int32(-1), row_above)
+    orphans = int(((parent < 0) & ~missing).sum())
+    if orphans:
+        got = f"{orphans:,} of {node.name} below none"
         raise AnonError(function, "every released row must be below one", got, _HINT)
     return parent
 
@@ -138,13 +138,13 @@ def _multiset(folds: Ints, parent: Ints, rows: int) -> list[Ints]:
     """
     rng = np.random.default_rng(secrets.randbits(128))
     kept = np.flatnonzero(parent >= 0)
-    found = []
+    numbers_of_rows = []
     for _ in range(2):
         numbers = rng.integers(0, 2**64, int(folds.max(initial=0)) + 1, np.uint64)
         total = np.zeros(rows, np.uint64)
         np.add.at(total, parent[kept], numbers[folds[kept]])
-        found.append(numbered(total))
-    return found
+        numbers_of_rows.append(numbered(total))
+    return numbers_of_rows
 
 
 def require_folds(
@@ -155,59 +155,68 @@ def require_folds(
     l: int,  # noqa: E741
 ) -> Folded:
     """Return the folds of released tables after k and l were found in them, or raise AnonError."""
-    found = fold(function, schema, tables)
+    folded = fold(function, schema, tables)
     free()
-    classes = found.fold[schema.root]
+    classes = folded.fold[schema.root]
     sizes = np.bincount(classes)
     small = int((sizes < k).sum())
     if small:
         rule = f"every class of folded records must have at least {k} persons"
         raise AnonError(function, rule, f"{small} that have fewer", _HINT)
     if l > 1:
-        _require_l(function, schema, tables, found, l)
-    return found
+        _require_l(function, schema, tables, folded, l)
+    return folded
 
 
 def _require_l(
     function: str,
     schema: Schema,
     tables: Mapping[str, pa.Table],
-    found: Folded,
+    folded: Folded,
     l: int,  # noqa: E741
 ) -> None:
     """Raise AnonError for a value that too many persons have in a slot or over all slots."""
-    classes = found.fold[schema.root]
+    classes = folded.fold[schema.root]
     sizes = np.bincount(classes)
     paths: dict[str, Ints] = {}
     for node in schema.nodes.values():
-        parent, own = found.parent[node.name], found.fold[node.name]
+        parent, folds = folded.parent[node.name], folded.fold[node.name]
         if node.link is None:
             paths[node.name] = classes
             continue
         above = np.where(parent < 0, -1, paths[node.link.parent][parent])
         known = schema.known(node.name)
-        paths[node.name] = _together([above + 1, own]) if known else above
+        paths[node.name] = _together([above + 1, folds]) if known else above
     for node in schema.nodes.values():
-        table, person = tables[node.name], found.person[node.name]
-        held = np.flatnonzero(person >= 0)
-        groups = {"slot": paths[node.name][held], "table": classes[person[held]]}
+        table, person = tables[node.name], folded.person[node.name]
+        linked_rows = np.flatnonzero(person >= 0)
+        groups = {"slot": paths[node.name][linked_rows], "table": classes[person[linked_rows]]}
         for name in node.sensitive:
             column = _whole(table, name)
-            codes = np.where(valid(column), codes_of(column), MISSING)[held]
+            codes = np.where(valid(column), codes_of(column), MISSING)[linked_rows]
             what = f"{node.name}.{name}"
-            _require_spread(function, what, groups, codes, person[held], classes, sizes, l)
+            _require_spread(function, what, groups, codes, person[linked_rows], classes, sizes, l)
         if node.role == "sensitive" and node.link is not None:
-            parent = found.parent[node.name]
+            parent = folded.parent[node.name]
             above = tables[node.link.parent]
             counts = np.bincount(parent[parent >= 0], minlength=above.num_rows)
-            owner = found.person[node.link.parent]
-            there = np.flatnonzero(owner >= 0)
+            owner = folded.person[node.link.parent]
+            rows_with_person = np.flatnonzero(owner >= 0)
             groups = {
-                "slot": paths[node.link.parent][there],
-                "table": classes[owner[there]],
+                "slot": paths[node.link.parent][rows_with_person],
+                "table": classes[owner[rows_with_person]],
             }
             what = f"the number of {node.name}"
-            _require_spread(function, what, groups, counts[there], owner[there], classes, sizes, l)
+            _require_spread(
+                function,
+                what,
+                groups,
+                counts[rows_with_person],
+                owner[rows_with_person],
+                classes,
+                sizes,
+                l,
+            )
 
 
 def _require_spread(
@@ -225,12 +234,12 @@ def _require_spread(
             continue
         size = np.zeros(int(group.max()) + 1, np.int64)
         size[group] = sizes[classes[person]]
-        pair_group, held = holders(group, codes, person)
-        wrong = int((held > size[pair_group] - (l - 1)).sum())
+        pair_group, holder_counts = holders(group, codes, person)
+        wrong = int((holder_counts > size[pair_group] - (l - 1)).sum())
         if place == "slot":
             values = np.bincount(pair_group, minlength=len(size))
-            there = np.bincount(group, minlength=len(size)) > 0
-            wrong += int(((values < l) & there).sum())
+            non_empty = np.bincount(group, minlength=len(size)) > 0
+            wrong += int(((values < l) & non_empty).sum())
         if wrong:
             rule = f"every value of {what} must be lacked by at least {l - 1} persons of a class"
             raise AnonError(function, rule, f"{wrong:,} that are not, in a {place}", _HINT)

@@ -68,11 +68,19 @@ class Asked:
 
     def bin_widths_of(self, table: str) -> dict[str, Decimal]:
         """Return the widths of bins of a table, by name."""
-        return {column: step for (own, column), step in self.bin_width.items() if own == table}
+        return {
+            column: step
+            for (table_of_column, column), step in self.bin_width.items()
+            if table_of_column == table
+        }
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Return arguments for a request of the pipeline."""
-        known = self.options
+        options = self.options
         return {
-            "k": self.k, "effort": known.effort, "seed": known.seed, "key": self.secret, **others
-        }  # fmt: skip
+            "k": self.k,
+            "effort": options.effort,
+            "seed": options.seed,
+            "key": self.secret,
+            **others,
+        }

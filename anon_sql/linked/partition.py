@@ -52,12 +52,12 @@ class Points:
     weights: npt.NDArray[np.float64] | None
     workers: Workers
 
-    def table(self, own: Ints) -> QuasiTable:
+    def table(self, rows: Ints) -> QuasiTable:
         """Return some rows as the core reads them, in this order.
 
         All are read anew each time, because they take more memory than the values.
         """
-        order = own.astype(np.int32, copy=False)
+        order = rows.astype(np.int32, copy=False)
         return QuasiTable(tuple(self.read()), order, self.weights, self.workers)
 
 
@@ -76,14 +76,14 @@ def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node
     read = partial(read_columns, asked.function, types, columns, workers, trees)
     weights = np.array([asked.weights.get((node.name, name), 1.0) for name in columns])
     top = weights.max()
-    found = read()
+    quasi_columns = read()
     return Points(
         columns={**columns, **rows.given.raw},
         types=types,
         bin_width=asked.bin_widths_of(node.name),
         seen=columns,
-        time=_time(rows.count, found, node),
-        domain=_domain(rows.count, found),
+        time=_time(rows.count, quasi_columns, node),
+        domain=_domain(rows.count, quasi_columns),
         read=read,
         weights=None if top <= 0 or (weights == top).all() else weights / top,
         workers=workers,
@@ -92,16 +92,18 @@ def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node
 
 def _time(rows: int, columns: list[Column], node: Node) -> Ints:
     """Return the values of the first column of numbers, or else of the first column, int64[n]."""
-    first = next((each for each in columns if isinstance(each, Numbers)), None)
+    first = next((column for column in columns if isinstance(column, Numbers)), None)
     if first is not None and first.name in node.quasi:
         return np.where(first.present, first.keys, np.int64(-(2**63)))
-    others = [each for each in columns if not isinstance(each, Numbers)]
+    others = [column for column in columns if not isinstance(column, Numbers)]
     return others[0].codes.astype(np.int64) if others else np.zeros(rows, np.int64)
 
 
 def _domain(rows: int, columns: list[Column]) -> Domain:
-    widths = {each.name: each.width for each in columns if isinstance(each, Numbers)}
-    distinct = {each.name: each.distinct for each in columns if isinstance(each, Categories)}
+    widths = {column.name: column.width for column in columns if isinstance(column, Numbers)}
+    distinct = {
+        column.name: column.distinct for column in columns if isinstance(column, Categories)
+    }
     return Domain(rows, widths, distinct)
 
 
@@ -128,16 +130,16 @@ def classes_of(
     """Return the class of each person, int32[n], at least k persons of one bin."""
     rows = tied[schema.root]
     wide = list(_wide(asked, schema, tied, points))
-    if not any(each.weight for each in wide):
+    if not any(column.weight for column in wide):
         return bins
     free()
-    found, above = np.empty(rows.count, np.int32), 0
-    for own in _blocks(bins):
-        classes = _cut(asked, rows, bins, wide, own)
-        found[own] = classes + above
-        above += int(classes.max()) + 1
+    class_of, first_id = np.empty(rows.count, np.int32), 0
+    for block in _blocks(bins):
+        classes_of_block = _cut(asked, rows, bins, wide, block)
+        class_of[block] = classes_of_block + first_id
+        first_id += int(classes_of_block.max()) + 1
         free()
-    return found
+    return class_of
 
 
 def _blocks(bins: npt.NDArray[np.int32]) -> Iterator[Ints]:
@@ -168,12 +170,12 @@ class _Column:
     row_of: Ints | None
     domain: Domain
 
-    def of(self, own: Ints) -> pa.Array:
+    def of(self, persons: Ints) -> pa.Array:
         """Return the values of some persons."""
         if self.row_of is None:
-            return self.values.take(pa.array(own))
-        at = self.row_of[own]
-        return self.values.take(pa.array(at, mask=at < 0))
+            return self.values.take(pa.array(persons))
+        rows = self.row_of[persons]
+        return self.values.take(pa.array(rows, mask=rows < 0))
 
 
 def _wide(
@@ -182,16 +184,18 @@ def _wide(
     """Yield the columns of the wide rows."""
     persons = tied[schema.root].count
     for node in schema.nodes.values():
-        own = points.get(node.name)
+        table_points = points.get(node.name)
         rows = tied[node.name]
-        if own is None or rows.count == 0:
+        if table_points is None or rows.count == 0:
             continue
-        shown = [None] if node.link is None else _copies(rows, own, persons)
+        shown = [None] if node.link is None else _copies(rows, table_points, persons)
         share = 1.0 if node.link is None else CHILDREN / len(shown)
         for name in node.quasi:
             weight = share * asked.weights.get((node.name, name), 1.0)
-            values, kind = own.seen[name], node.table.types[name]
-            yield from (_Column(name, kind, weight, values, at, own.domain) for at in shown)
+            values, kind = table_points.seen[name], node.table.types[name]
+            yield from (
+                _Column(name, kind, weight, values, row_of, table_points.domain) for row_of in shown
+            )
 
 
 def _copies(rows: Rows, points: Points, persons: int) -> list[Ints | None]:
@@ -200,22 +204,22 @@ def _copies(rows: Rows, points: Points, persons: int) -> list[Ints | None]:
     counts = counts_of(rows.person, persons)
     starts = np.r_[0, counts.cumsum()[:-1]]
     copies = int(min(COPIES, counts.max()))
-    found: list[Ints | None] = []
+    rows_of_copies: list[Ints | None] = []
     for copy in range(copies):
-        place = starts + (2 * copy + 1) * counts // (2 * copies)
-        at = order[np.minimum(place, rows.count - 1)]
-        found.append(np.where(counts == 0, np.int32(-1), at))
-    return found
+        position = starts + (2 * copy + 1) * counts // (2 * copies)
+        row_of = order[np.minimum(position, rows.count - 1)]
+        rows_of_copies.append(np.where(counts == 0, np.int32(-1), row_of))
+    return rows_of_copies
 
 
 def _cut(
-    asked: Asked, rows: Rows, bins: npt.NDArray[np.int32], wide: list[_Column], own: Ints
+    asked: Asked, rows: Rows, bins: npt.NDArray[np.int32], wide: list[_Column], persons: Ints
 ) -> npt.NDArray[np.int32]:
     """Return the class of some persons, int32[m], as in a release of all of them."""
-    columns = {f"{at}": column for at, column in enumerate(wide)}
+    columns = {f"{c}": column for c, column in enumerate(wide)}
     types = {name: column.type for name, column in columns.items()} | {_BIN: "INTEGER"}
     node = rows.given.node
-    secret = {f"s{at}": rows.codes[name] for at, name in enumerate(node.sensitive)}
+    secret = {f"s{c}": rows.codes[name] for c, name in enumerate(node.sensitive)}
     asks = asked.options.l > 1 and bool(secret)
     types |= dict.fromkeys(secret, "UBIGINT") if asks else {}
     request = checked(
@@ -225,14 +229,17 @@ def _cut(
             quasi=[*columns, _BIN],
             sensitive=list(secret) if asks else [],
             l=asked.options.l if asks else 1,
-            strata=[_BIN] if len(np.unique(bins[own])) > 1 else None,
+            strata=[_BIN] if len(np.unique(bins[persons])) > 1 else None,
             weights={name: column.weight for name, column in columns.items()} | {_BIN: 0.0},
         ),
     )
     source = Source(
-        {**{name: column.of(own) for name, column in columns.items()}, _BIN: pa.array(bins[own])},
-        pa.array(rows.order[own]),
-        {name: _keys(codes[own]) for name, codes in secret.items()} if asks else {},
+        {
+            **{name: column.of(persons) for name, column in columns.items()},
+            _BIN: pa.array(bins[persons]),
+        },
+        pa.array(rows.order[persons]),
+        {name: _keys(codes[persons]) for name, codes in secret.items()} if asks else {},
     )
     widths = {
         name: column.domain.widths[column.name]
@@ -248,8 +255,8 @@ def _cut(
     domain = Domain(rows.count, {**widths, _BIN: float(bins.max())}, distinct, values)
     paths = _paths(asked.paths, {name: column.name for name, column in columns.items()})
     prepared = prepare(source, request, paths, domain)
-    found = legal_partition(prepared.table, prepared.call, request.method)
-    classes = in_source_order(prepared.table, found.classes)
+    partition = legal_partition(prepared.table, prepared.call, request.method)
+    classes = in_source_order(prepared.table, partition.classes)
     return np.unique(classes, return_inverse=True)[1].reshape(-1).astype(np.int32)
 
 
@@ -262,32 +269,38 @@ def _words(codes: Ints) -> pa.Array:
 
 def _keys(codes: Ints) -> pa.Array:
     """Return the sort keys of codes."""
-    there, at = np.unique(codes, return_inverse=True)
-    return pa.DictionaryArray.from_arrays(pa.array(at.reshape(-1).astype(np.int32)), _words(there))
+    distinct, indices = np.unique(codes, return_inverse=True)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(indices.reshape(-1).astype(np.int32)), _words(distinct)
+    )
 
 
 def _distribution(codes: Ints) -> Distribution:
-    there, counts = np.unique(codes, return_counts=True)
-    return Distribution(_words(there), counts.astype(np.int64))
+    distinct, counts = np.unique(codes, return_counts=True)
+    return Distribution(_words(distinct), counts.astype(np.int64))
 
 
 def _paths(paths: pa.StructArray | None, names: Mapping[str, str]) -> pa.StructArray | None:
     """Return the rows of the hierarchy once for each copy of a column; names: of their columns."""
     if paths is None:
         return None
-    attributes = np.array([str(each).lower() for each in paths.field("attribute").to_pylist()])
+    attributes = np.array(
+        [str(attribute).lower() for attribute in paths.field("attribute").to_pylist()]
+    )
     parts = []
     for name, column in names.items():
-        own = paths.take(pa.array(np.flatnonzero(attributes == column.lower())))
+        paths_of_column = paths.take(pa.array(np.flatnonzero(attributes == column.lower())))
         fields = [
-            pa.array([name] * len(own), pa.string())
+            pa.array([name] * len(paths_of_column), pa.string())
             if field.name == "attribute"
-            else own.field(field.name)
+            else paths_of_column.field(field.name)
             for field in paths.type
         ]
         parts.append(
             pa.StructArray.from_arrays(
-                fields, names=[field.name for field in paths.type], mask=pa.array(~valid(own))
+                fields,
+                names=[field.name for field in paths.type],
+                mask=pa.array(~valid(paths_of_column)),
             )
         )
     return pa.concat_arrays(parts) if parts else None

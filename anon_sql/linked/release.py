@@ -121,13 +121,13 @@ def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
     free()
     placed = place_diverse(asked, schema, tied, points, classes)
     groups, linked = {}, {}
-    for name, own in placed.items():
-        linked[name] = own.slot >= 0
-        groups[name] = own.slot
-        if options.surplus == "unlink" and own.owner == name and name != schema.root:
-            extra = unlinked_classes(asked, tied[name], points[name], own.surplus)
-            top = int(own.slot.max(initial=-1)) + 1
-            groups[name] = np.where(extra >= 0, extra + top, own.slot).astype(np.int32)
+    for name, places in placed.items():
+        linked[name] = places.slot >= 0
+        groups[name] = places.slot
+        if options.surplus == "unlink" and places.owner == name and name != schema.root:
+            extra = unlinked_classes(asked, tied[name], points[name], places.surplus)
+            top = int(places.slot.max(initial=-1)) + 1
+            groups[name] = np.where(extra >= 0, extra + top, places.slot).astype(np.int32)
     for name, rows in tied.items():
         tied[name] = replace(rows, order=np.zeros(0, np.uint64), codes={})
     keys = {name: new_keys(tied[name].count) for name, node in schema.nodes.items() if node.keys}
@@ -136,10 +136,10 @@ def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
 
 def new_keys(count: int) -> Ints:
     """Return different random numbers of 63 bits from the operating system, int64[n]."""
-    found = random_numbers(count)
-    while several(found):
-        found = random_numbers(count)
-    return found
+    keys = random_numbers(count)
+    while several(keys):
+        keys = random_numbers(count)
+    return keys
 
 
 def random_numbers(count: int) -> Ints:
@@ -161,7 +161,7 @@ def release(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
     Each table is let go once it is released, the lowest first: what is above needs its links alone.
     Raises AnonError, with no result.
     """
-    raw = {name: each.values.num_rows for name, each in given.items()}
+    raw = {name: table_rows.values.num_rows for name, table_rows in given.items()}
     made = plan(asked, schema, given)
     free()
     both, counted = {}, {}
@@ -206,19 +206,23 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.T
     key.
     """
     rows, group, linked = made.tied[node.name], made.groups[node.name], made.linked[node.name]
-    own = np.flatnonzero(group >= 0).astype(np.int32)
+    released_rows = np.flatnonzero(group >= 0).astype(np.int32)
     points = made.points.get(node.name)
     columns: dict[str, pa.Array] = {}
     printed: dict[str, tuple[pa.Array, Codes]] = {}
     if points is not None:
-        position, columns, printed = _labelled(asked, points, rows, group[own], linked[own], own)
+        position, columns, printed = _labelled(
+            asked, points, rows, group[released_rows], linked[released_rows], released_rows
+        )
     else:
-        hidden = np.where(linked[own], rows.given.kept[own], np.uint64(2**64 - 1))
-        position = own[in_random_order(hidden)]
-    at, shown_linked = pa.array(position), linked[position]
+        hidden = np.where(
+            linked[released_rows], rows.given.kept[released_rows], np.uint64(2**64 - 1)
+        )
+        position = released_rows[in_random_order(hidden)]
+    positions, shown_linked = pa.array(position), linked[position]
     mask = pa.array(~shown_linked)
     for name in node.kept:
-        columns[name] = _without(rows.given.column(name).take(at), mask)
+        columns[name] = _without(rows.given.column(name).take(positions), mask)
     for name in node.renewed:
         values = _renewed(schema, made, node, name)[position]
         own_link = node.link is not None and name in node.link.columns
@@ -242,12 +246,12 @@ def _without(values: pa.Array, gone: pa.Array) -> pa.Array:
 
 def _renewed(schema: Schema, made: Plan, node: Node, column: str) -> Ints:
     """Return the new keys that a column of a key or a link shows, int64[n]."""
-    at = np.arange(made.tied[node.name].count)
+    row_of = np.arange(made.tied[node.name].count)
     while node.link is not None and column in node.link.columns:
         column = node.link.keys[node.link.columns.index(column)]
-        at = made.tied[node.name].parent[at]
+        row_of = made.tied[node.name].parent[row_of]
         node = schema.parent(node)
-    return made.keys[node.name][at]
+    return made.keys[node.name][row_of]
 
 
 def _labelled(
@@ -256,38 +260,38 @@ def _labelled(
     rows: Rows,
     group: Ints,
     linked: npt.NDArray[np.bool_],
-    own: Ints,
+    released_rows: Ints,
 ) -> tuple[Ints, dict[str, pa.Array], dict[str, tuple[pa.Array, Codes]]]:
     """Return the order of released rows and their labels, which ``generalize`` checks.
 
     The labels are returned as they are released, and as ``Shown`` has them.
     """
     request = request_of(asked, points.types, points.bin_width)
-    if len(own) == 0:
+    if len(released_rows) == 0:
         none = {
             name: pa.nulls(0, arrow_type(request.released_type(name), values.type))
             for name, values in points.columns.items()
         }
         empty = pa.array([], pa.string()), np.zeros(0, np.int32)
-        return own, none, dict.fromkeys(none, empty)
-    hashes = np.where(linked, rows.given.kept[own], np.uint64(2**64 - 1))
+        return released_rows, none, dict.fromkeys(none, empty)
+    hashes = np.where(linked, rows.given.kept[released_rows], np.uint64(2**64 - 1))
     place = in_random_order(hashes)
     free()
-    own = own[place]
-    at = pa.array(own)
+    released_rows = released_rows[place]
+    positions = pa.array(released_rows)
     source = Source(
-        {name: values.take(at) for name, values in points.columns.items()},
+        {name: values.take(positions) for name, values in points.columns.items()},
         pa.array(hashes[place]),
         {},
         pa.array(group[place].astype(np.int64)),
     )
-    found = release_rows(source, request, asked.paths, between=free)
+    generalized = release_rows(source, request, asked.paths, between=free)
     labels, printed = {}, {}
-    for name, each in found.labels.items():
-        label = each.label_of[found.class_of]
-        labels[name] = of_rows(shown(request, name, each), label)
-        printed[name] = each.printed, label
-    return own[found.position], labels, printed
+    for name, column in generalized.labels.items():
+        label = column.label_of[generalized.class_of]
+        labels[name] = of_rows(shown(request, name, column), label)
+        printed[name] = column.printed, label
+    return released_rows[generalized.position], labels, printed
 
 
 def request_of(
@@ -313,15 +317,15 @@ def _weights(schema: Schema, made: Plan, node: Node, child: Node) -> npt.NDArray
     """Return true rows of the class of each row above / released rows, NaN where there are none."""
     rows, group = made.tied[child.name], made.groups[node.name]
     above = np.where(made.linked[node.name], group, -1)
-    own = above[rows.parent]
+    class_of = above[rows.parent]
     size = int(above.max(initial=-1)) + 1
-    true = np.bincount(own[own >= 0], minlength=size)
-    shown_rows = np.bincount(own[(own >= 0) & made.linked[child.name]], minlength=size)
+    true = np.bincount(class_of[class_of >= 0], minlength=size)
+    shown_rows = np.bincount(class_of[(class_of >= 0) & made.linked[child.name]], minlength=size)
     with np.errstate(divide="ignore", invalid="ignore"):
         weight = np.where(shown_rows > 0, true / shown_rows, np.nan)
-    found = np.full(len(group), np.nan)
-    found[above >= 0] = weight[above[above >= 0]]
-    return found
+    weights = np.full(len(group), np.nan)
+    weights[above >= 0] = weight[above[above >= 0]]
+    return weights
 
 
 def _counted(asked: Asked, schema: Schema, made: Plan, node: Node, raw: int) -> Counted:
@@ -333,8 +337,8 @@ def _counted(asked: Asked, schema: Schema, made: Plan, node: Node, raw: int) -> 
     points = made.points.get(node.name)
     gcp = None
     if points is not None and node.quasi and linked.any():
-        own = np.flatnonzero(linked)
-        gcp = loss(points.table(own), node.quasi, made.groups[node.name][own])
+        linked_rows = np.flatnonzero(linked)
+        gcp = loss(points.table(linked_rows), node.quasi, made.groups[node.name][linked_rows])
     return Counted(raw, int(linked.sum()), unlinked, rows.orphans, least, gcp)
 
 

@@ -43,8 +43,8 @@ class Given:
 
     def column(self, name: str) -> pa.Array:
         """Return a column as one array."""
-        found = self.values.column(name)
-        return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+        values = self.values.column(name)
+        return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ class Rows:
 
 def mixed(values: Hashes) -> Hashes:
     """Return hashes of hashes."""
-    found = values.astype(np.uint64, copy=True) + _GOLDEN
-    found ^= found >> np.uint64(30)
-    found *= _MIX
-    found ^= found >> np.uint64(27)
-    found *= np.uint64(0x94D049BB133111EB)
-    found ^= found >> np.uint64(31)
-    return found
+    hashes = values.astype(np.uint64, copy=True) + _GOLDEN
+    hashes ^= hashes >> np.uint64(30)
+    hashes *= _MIX
+    hashes ^= hashes >> np.uint64(27)
+    hashes *= np.uint64(0x94D049BB133111EB)
+    hashes ^= hashes >> np.uint64(31)
+    return hashes
 
 
 def free() -> None:
@@ -108,66 +108,67 @@ def tie(
         raise AnonError(function, f"there must be at least {k} persons", got)
     tied: dict[str, tuple[Given, Ints, Ints, int]] = {}
     for node in schema.nodes.values():
-        own = given.pop(node.name)
+        table_rows = given.pop(node.name)
         if node.link is None:
             none = np.full(persons, -1, np.int32)
-            tied[node.name] = own, none, np.arange(persons, dtype=np.int32), 0
+            tied[node.name] = table_rows, none, np.arange(persons, dtype=np.int32), 0
             continue
         above, _, owners, _ = tied[node.link.parent]
-        parent = rows_above(node.link, own, above)
-        lost = int((parent < 0).sum())
-        if lost and orphans != "drop":
+        parent = rows_above(node.link, table_rows, above)
+        orphan_count = int((parent < 0).sum())
+        if orphan_count and orphans != "drop":
             raise AnonError(
                 function,
                 "every row must be below one of its parent",
-                f"{lost:,} row{'' if lost == 1 else 's'} of {node.name} that "
-                f"{'is' if lost == 1 else 'are'} below none or have no link ({node.link})",
+                f"{orphan_count:,} row{'' if orphan_count == 1 else 's'} of {node.name} that "
+                f"{'is' if orphan_count == 1 else 'are'} below none or have no link ({node.link})",
                 Argument("orphans", "drop") + " leaves them out",
             )
-        if lost:
-            held = np.flatnonzero(parent >= 0)
-            own, parent = _only(own, held), parent[held]
-        tied[node.name] = own, parent, owners[parent], lost
+        if orphan_count:
+            linked = np.flatnonzero(parent >= 0)
+            table_rows, parent = _only(table_rows, linked), parent[linked]
+        tied[node.name] = table_rows, parent, owners[parent], orphan_count
         free()
     order = _orders(schema, tied)
-    found = {}
+    rows = {}
     for name in schema.nodes:
-        own, parent, person, lost = tied.pop(name)
-        values = own.values.drop_columns(own.node.renewed)
+        table_rows, parent, person, orphan_count = tied.pop(name)
+        values = table_rows.values.drop_columns(table_rows.node.renewed)
         none = np.zeros(0, np.uint64)
-        lean = replace(own, values=values, quasi=none, whole=none, marks={})
-        found[name] = Rows(lean, parent, person, order[name], _codes(own), lost)
+        lean = replace(table_rows, values=values, quasi=none, whole=none, marks={})
+        rows[name] = Rows(lean, parent, person, order[name], _codes(table_rows), orphan_count)
     free()
-    return found
+    return rows
 
 
-def _only(own: Given, held: Ints) -> Given:
-    at = pa.array(held)
+def _only(table_rows: Given, positions: Ints) -> Given:
+    indices = pa.array(positions)
     marks, raw = (
-        {name: values.take(at) for name, values in each.items()} for each in (own.marks, own.raw)
+        {name: values.take(indices) for name, values in columns.items()}
+        for columns in (table_rows.marks, table_rows.raw)
     )
     return replace(
-        own,
-        values=own.values.take(at),
-        kept=own.kept[held],
-        quasi=own.quasi[held],
-        whole=own.whole[held],
+        table_rows,
+        values=table_rows.values.take(indices),
+        kept=table_rows.kept[positions],
+        quasi=table_rows.quasi[positions],
+        whole=table_rows.whole[positions],
         marks=marks,
-        read=own.read[held],
+        read=table_rows.read[positions],
         raw=raw,
     )
 
 
-def _codes(own: Given) -> dict[str, Ints]:
+def _codes(table_rows: Given) -> dict[str, Ints]:
     """Return each sensitive value as a number, by order of marks; NULL is a value, 0."""
-    found = {}
-    for name, marks in own.marks.items():
+    codes = {}
+    for name, marks in table_rows.marks.items():
         coded = marks.dictionary_encode()
         rank = np.empty(len(coded.dictionary) + 1, np.int32)
         rank[np.argsort(integers(coded.dictionary))] = np.arange(1, len(rank))
         rank[-1] = 0
-        found[name] = rank[np.where(valid(coded), integers(coded.indices), -1)]
-    return found
+        codes[name] = rank[np.where(valid(coded), integers(coded.indices), -1)]
+    return codes
 
 
 def numbered(values: npt.NDArray[Any]) -> Ints:
@@ -210,22 +211,22 @@ def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
 
     A code that is ``MISSING`` is not a value.
     """
-    known = np.flatnonzero(code != MISSING)
-    if not len(known):
+    non_null = np.flatnonzero(code != MISSING)
+    if not len(non_null):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    group, code, person = group[known], code[known], person[known]
+    group, code, person = group[non_null], code[non_null], person[non_null]
     first, pair = firsts(group.astype(np.int64) * (int(code.max()) + 1) + code)
-    own, _ = firsts(pair.astype(np.int64) * (int(person.max()) + 1) + person)
-    return group[first].astype(np.int64), np.bincount(pair[own], minlength=len(first))
+    first_triples, _ = firsts(pair.astype(np.int64) * (int(person.max()) + 1) + person)
+    return group[first].astype(np.int64), np.bincount(pair[first_triples], minlength=len(first))
 
 
-def _require_keys(function: str, schema: Schema, own: Given) -> None:
+def _require_keys(function: str, schema: Schema, table_rows: Given) -> None:
     """Raise AnonError for keys that are NULL or name several rows."""
-    node = own.node
+    node = table_rows.node
     below = {node_.link.keys for node_ in schema.children(node.name) if node_.link}
     for keys in sorted(below):
         if len(keys) == 1:
-            column = plain_values(own.column(keys[0]))
+            column = plain_values(table_rows.column(keys[0]))
             missing = column.null_count
             if _are_whole(column):
                 twice = several(integers(pc.drop_null(column)))
@@ -233,9 +234,9 @@ def _require_keys(function: str, schema: Schema, own: Given) -> None:
                 unique = pc.count_distinct(column, mode="only_valid").as_py()
                 twice = len(column) - missing - unique
         else:
-            codes, present = _combined([own.column(key) for key in keys])
-            missing, known = int((~present).sum()), codes[present]
-            twice = several(known)
+            codes, present = _combined([table_rows.column(key) for key in keys])
+            missing, present_codes = int((~present).sum()), codes[present]
+            twice = several(present_codes)
         if missing or twice:
             got = [f"{missing:,} without one"] if missing else []
             got += [f"{twice:,} with that of another"] if twice else []
@@ -255,11 +256,11 @@ def _combined(columns: list[pa.Array], like: list[pa.Array] | None = None) -> tu
     """
     codes = np.zeros(len(columns[0]), np.int64)
     present = np.ones(len(columns[0]), np.bool_)
-    for at, column in enumerate(columns):
-        words = pc.drop_null(pc.unique(plain_values(column if like is None else like[at])))
-        found = pc.index_in(plain_values(column), words)
-        present &= valid(found)
-        codes = codes * (len(words) + 1) + integers(found)
+    for i, column in enumerate(columns):
+        words = pc.drop_null(pc.unique(plain_values(column if like is None else like[i])))
+        indices = pc.index_in(plain_values(column), words)
+        present &= valid(indices)
+        codes = codes * (len(words) + 1) + integers(indices)
     return codes, present
 
 
@@ -272,7 +273,7 @@ def plain_values(column: pa.Array) -> pa.Array:
 
 def _are_whole(*columns: pa.Array) -> bool:
     """Return whether columns have whole numbers of one type."""
-    return pa.types.is_integer(columns[0].type) and len({each.type for each in columns}) == 1
+    return pa.types.is_integer(columns[0].type) and len({column.type for column in columns}) == 1
 
 
 def places_of(named: pa.Array, keys: pa.Array) -> Ints:
@@ -281,21 +282,21 @@ def places_of(named: pa.Array, keys: pa.Array) -> Ints:
     The keys are different, and none is NULL.
     """
     if not _are_whole(named, keys):
-        found = pc.index_in(named, keys, skip_nulls=True)
-        return np.where(valid(found), integers(found), -1).astype(np.int32)
+        indices = pc.index_in(named, keys, skip_nulls=True)
+        return np.where(valid(indices), integers(indices), -1).astype(np.int32)
     number_of = numbered(np.concatenate((integers(keys), integers(named))))
     place = np.full(int(number_of.max(initial=-1)) + 1, -1, np.int32)
     place[number_of[: len(keys)]] = np.arange(len(keys), dtype=np.int32)
     return np.where(valid(named), place[number_of[len(keys) :]], np.int32(-1))
 
 
-def rows_above(link: Link, own: Given, above: Given) -> Ints:
+def rows_above(link: Link, table_rows: Given, above: Given) -> Ints:
     """Return the row of the parent that each row names, int32[n]; -1 for none."""
     columns = [above.column(key) for key in link.keys]
     if len(columns) == 1:
-        return places_of(plain_values(own.column(link.columns[0])), plain_values(columns[0]))
+        return places_of(plain_values(table_rows.column(link.columns[0])), plain_values(columns[0]))
     keys, _ = _combined(columns)
-    named, present = _combined([own.column(name) for name in link.columns], columns)
+    named, present = _combined([table_rows.column(name) for name in link.columns], columns)
     return places_of(pa.array(named, mask=~present), pa.array(keys))
 
 
@@ -315,25 +316,25 @@ def _places(first: Hashes, then: Hashes) -> Hashes:
     """Return the place of each row by two hashes, uint64[n]; equal rows have the same."""
     order = lexical(first, then)
     differs = (np.diff(first[order]) != 0) | (np.diff(then[order]) != 0)
-    found = np.empty(len(order), np.uint64)
-    found[order] = np.append(0, np.cumsum(differs))[: len(order)]
-    return found
+    places = np.empty(len(order), np.uint64)
+    places[order] = np.append(0, np.cumsum(differs))[: len(order)]
+    return places
 
 
 def _with_all_below(
-    schema: Schema, tied: Mapping[str, tuple[Any, ...]], own: Mapping[str, Hashes]
+    schema: Schema, tied: Mapping[str, tuple[Any, ...]], hashes: Mapping[str, Hashes]
 ) -> dict[str, Hashes]:
     """Return a hash of each row and of all rows below it, from a hash of each row by table."""
-    found: dict[str, Hashes] = {}
+    folded: dict[str, Hashes] = {}
     for node in reversed(list(schema.nodes.values())):
-        value = mixed(own[node.name])
-        for place, child in enumerate(schema.children(node.name)):
+        value = mixed(hashes[node.name])
+        for i, child in enumerate(schema.children(node.name)):
             _, parent, _, _ = tied[child.name]
             total = np.zeros(len(value), np.uint64)
-            np.add.at(total, parent, mixed(found[child.name]))
-            value = mixed(value ^ mixed(total + np.uint64(place + 1)))
-        found[node.name] = value
-    return found
+            np.add.at(total, parent, mixed(folded[child.name]))
+            value = mixed(value ^ mixed(total + np.uint64(i + 1)))
+        folded[node.name] = value
+    return folded
 
 
 def counts_of(parent: Ints, rows: int) -> Ints:

@@ -71,8 +71,8 @@ class Node:
     @cached_property
     def renewed(self) -> list[str]:
         """The columns that are released as new keys, in the order of the table."""
-        own = {*self.keys, *(self.link.columns if self.link else ())}
-        return [name for name in self.table.types if name in own]
+        key_columns = {*self.keys, *(self.link.columns if self.link else ())}
+        return [name for name in self.table.types if name in key_columns]
 
     def of_role(self, *roles: str) -> list[str]:
         """Return the columns of some roles that are neither key nor link."""
@@ -152,12 +152,12 @@ def read_links(function: str, texts: object, known: Mapping[str, str]) -> list[L
     """
     if texts is None:
         return []
-    given = [texts] if isinstance(texts, str) else texts
+    listed_texts = [texts] if isinstance(texts, str) else texts
     rule = Parameter("links") + " must be texts like 'visit.person_id -> person.person_id'"
-    if not isinstance(given, (list, tuple)):
+    if not isinstance(listed_texts, (list, tuple)):
         raise AnonError(function, rule, type(texts).__name__)
-    found = []
-    for text in given:
+    read = []
+    for text in listed_texts:
         sides = text.split("->") if isinstance(text, str) else []
         if len(sides) != 2:
             raise AnonError(function, rule, "another text")
@@ -168,10 +168,10 @@ def read_links(function: str, texts: object, known: Mapping[str, str]) -> list[L
                 "a link needs as many columns as its key",
                 f"{len(columns)} and {len(keys)}",
             )
-        found.append(
+        read.append(
             Link(_known(function, child, known), columns, _known(function, parent, known), keys)
         )
-    return found
+    return read
 
 
 def side_of(function: str, side: str) -> tuple[str, tuple[str, ...]]:
@@ -179,7 +179,7 @@ def side_of(function: str, side: str) -> tuple[str, tuple[str, ...]]:
     side = side.strip()
     if side.endswith(")") and ".(" in side:
         relation, _, inner = side[:-1].rpartition(".(")
-        columns = [split(each.strip())[0] for each in pieces(inner, ",")]
+        columns = [split(column.strip())[0] for column in pieces(inner, ",")]
     else:
         *before, last = pieces(side, ".")
         relation, columns = ".".join(before), split(last)
@@ -210,19 +210,19 @@ def arrange(
     tables that are not released. Raises AnonError, in one sentence with names alone, for links that
     no release can hold.
     """
-    out = set(_left_out(function, root, tables, leave_out))
+    left_out = set(_left_out(function, root, tables, leave_out))
     links = links_of(function, {name: table.types for name, table in tables.items()}, links)
-    kept = [link for link in links if not {link.child, link.parent} & out]
+    kept = [link for link in links if not {link.child, link.parent} & left_out]
     for link in kept:
         _require_types(function, tables, link)
-    held = [link for link in kept if _role(function, tables, link, root) not in UNLINKED]
-    for link in held:
+    released_links = [link for link in kept if _role(function, tables, link, root) not in UNLINKED]
+    for link in released_links:
         if link.child == link.parent:
             raise _circle(function, [link])
-    below, up, references = tree(function, root, held)
+    below, up, references = tree(function, root, released_links)
     _require_lookups(function, tables, below, references, up)
     others = sorted({name for link in links for name in (link.child, link.parent)})
-    others = [name for name in others if name not in {*below, *references, *out}]
+    others = [name for name in others if name not in {*below, *references, *left_out}]
     if others:
         raise AnonError(
             function,
@@ -231,17 +231,17 @@ def arrange(
             "pass " + Argument("leave_out", others),
         )
     nodes = {}
-    for name, own in below.items():
+    for name, to_parent in below.items():
         keys = dict.fromkeys(
             key for link in below.values() if link and link.parent == name for key in link.keys
         )
-        role = None if own is None else _role(function, tables, own, root)
-        nodes[name] = Node(tables[name], own, role, tuple(keys))
-    made = Schema(root, nodes, {name: tables[name] for name in references}, up)
-    _require_roles(function, made)
-    _require_known(function, made)
-    _require_free(function, made)
-    return made
+        role = None if to_parent is None else _role(function, tables, to_parent, root)
+        nodes[name] = Node(tables[name], to_parent, role, tuple(keys))
+    schema = Schema(root, nodes, {name: tables[name] for name in references}, up)
+    _require_roles(function, schema)
+    _require_known(function, schema)
+    _require_free(function, schema)
+    return schema
 
 
 def tree(
@@ -263,13 +263,15 @@ def links_of(
 def _left_out(
     function: str, root: str, tables: Mapping[str, Table], names: Sequence[str]
 ) -> Iterator[str]:
-    known = {fold(name): name for name in tables}
+    names_by_folded = {fold(name): name for name in tables}
     for name in [names] if isinstance(names, str) else names:
-        found = known.get(fold(str(name)))
-        if found is None or found == root:
+        name_of_table = names_by_folded.get(fold(str(name)))
+        if name_of_table is None or name_of_table == root:
             rule = Parameter("leave_out") + " must name linked tables other than the root"
-            raise AnonError(function, rule, f"'{name}'", did_you_mean(str(name), known.values()))
-        yield found
+            raise AnonError(
+                function, rule, f"'{name}'", did_you_mean(str(name), names_by_folded.values())
+            )
+        yield name_of_table
 
 
 def _spelled(function: str, columns: Mapping[str, Iterable[str]], link: Link) -> Link:
@@ -302,11 +304,11 @@ def _require_types(function: str, tables: Mapping[str, Table], link: Link) -> No
 def _role(function: str, tables: Mapping[str, Table], link: Link, root: str) -> str | None:
     """Return the role of a link. Raises AnonError if its columns have several."""
     roles = tables[link.child].roles
-    found = {roles.get(column) for column in link.columns}
-    if len(found) > 1 and None not in found:
-        names = " and ".join(sorted(str(role) for role in found))
+    roles_of_columns = {roles.get(column) for column in link.columns}
+    if len(roles_of_columns) > 1 and None not in roles_of_columns:
+        names = " and ".join(sorted(str(role) for role in roles_of_columns))
         raise AnonError(function, "the columns of a link have one role", f"{names} in {link}")
-    return next(iter(found)) if len(found) == 1 else None
+    return next(iter(roles_of_columns)) if len(roles_of_columns) == 1 else None
 
 
 def _circle(function: str, links: Sequence[Link]) -> AnonError:
@@ -320,35 +322,35 @@ def _circle(function: str, links: Sequence[Link]) -> AnonError:
 
 def _below(function: str, root: str, links: Sequence[Link]) -> dict[str, Link | None]:
     """Return the tables of the tree, parents first, with the link of each to its parent."""
-    found: dict[str, Link | None] = {root: None}
+    link_of: dict[str, Link | None] = {root: None}
     reached = [root]
     while reached:
         name = reached.pop(0)
         for link in links:
-            if link.parent == name and link.child not in found:
-                found[link.child] = link
+            if link.parent == name and link.child not in link_of:
+                link_of[link.child] = link
                 reached.append(link.child)
     for link in links:
-        own = found.get(link.child)
-        if link.child not in found or link.parent not in found or link == own:
+        tree_link = link_of.get(link.child)
+        if link.child not in link_of or link.parent not in link_of or link == tree_link:
             continue
-        if link.child == root or _is_above(found, link.child, link.parent):
+        if link.child == root or _is_above(link_of, link.child, link.parent):
             raise _circle(function, [link])
         raise AnonError(
             function,
             f"a table must lead to {root} in one way",
-            f"two from {link.child}: {own} and {link}",
+            f"two from {link.child}: {tree_link} and {link}",
             "give one of these columns the role identifier, or choose another root",
         )
-    return found
+    return link_of
 
 
-def _is_above(found: Mapping[str, Link | None], above: str, name: str) -> bool:
-    link = found[name]
+def _is_above(link_of: Mapping[str, Link | None], above: str, name: str) -> bool:
+    link = link_of[name]
     while link is not None:
         if link.parent == above:
             return True
-        link = found[link.parent]
+        link = link_of[link.parent]
     return False
 
 
@@ -356,7 +358,7 @@ def _references(
     below: Mapping[str, Link | None], links: Sequence[Link]
 ) -> tuple[list[Link], list[str]]:
     """Return the links to reference tables, and these tables."""
-    found: list[str] = []
+    tables: list[str] = []
     up: list[Link] = []
     reached = list(below)
     while reached:
@@ -364,10 +366,10 @@ def _references(
         for link in links:
             if link.child == name and link.parent not in below:
                 up.append(link)
-                if link.parent not in found:
-                    found.append(link.parent)
+                if link.parent not in tables:
+                    tables.append(link.parent)
                     reached.append(link.parent)
-    return up, found
+    return up, tables
 
 
 def _require_lookups(

@@ -45,23 +45,23 @@ def place(
     classes: npt.NDArray[np.int32],
 ) -> dict[str, Placed]:
     """Return the places of all rows; classes: int32[n], of the persons."""
-    found: dict[str, Placed] = {}
+    placed: dict[str, Placed] = {}
     for node in schema.nodes.values():
         rows = tied[node.name]
         class_of = classes[rows.person]
         none = np.zeros(rows.count, np.bool_)
         if node.link is None:
-            found[node.name] = Placed(class_of, none, class_of, node.name)
+            placed[node.name] = Placed(class_of, none, class_of, node.name)
             continue
-        above = found[node.link.parent]
+        above = placed[node.link.parent]
         if not schema.known(node.name):
             slot = above.slot[rows.parent]
-            found[node.name] = Placed(slot, none, class_of, above.owner)
+            placed[node.name] = Placed(slot, none, class_of, above.owner)
             continue
         slot = _matched(asked, rows, tied[node.link.parent], points[node.name], above.slot)
         surplus = (slot < 0) & (above.slot[rows.parent] >= 0)
-        found[node.name] = Placed(slot, surplus, class_of, node.name)
-    return found
+        placed[node.name] = Placed(slot, surplus, class_of, node.name)
+    return placed
 
 
 def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, groups: Ints) -> Ints:
@@ -73,23 +73,25 @@ def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, group
         return slot
     rank = np.full(above.count, -1, np.int32)
     rank[owners] = np.arange(len(owners))
-    own = np.flatnonzero(rank[rows.parent] >= 0)
+    slot_rows = np.flatnonzero(rank[rows.parent] >= 0)
     time = np.zeros(rows.count, np.int64) if points is None else points.time
-    own = own[lexical(rank[rows.parent[own]], time[own], rows.order[own])]
-    starts = np.r_[0, np.bincount(rank[rows.parent[own]], minlength=len(owners)).cumsum()]
+    slot_rows = slot_rows[
+        lexical(rank[rows.parent[slot_rows]], time[slot_rows], rows.order[slot_rows])
+    ]
+    starts = np.r_[0, np.bincount(rank[rows.parent[slot_rows]], minlength=len(owners)).cumsum()]
     begins = np.r_[np.flatnonzero(np.r_[True, np.diff(groups[owners]) != 0]), len(owners)]
     if points is None:
-        array, model = np.zeros((len(own), 0)), _no_columns()
+        array, model = np.zeros((len(slot_rows), 0)), _no_columns()
     else:
-        table = points.table(own)
+        table = points.table(slot_rows)
         array, model = table.points, table.model
         del table
-    slot_of = np.full(len(own), -1, np.int32)
+    slot_of = np.full(len(slot_rows), -1, np.int32)
     counts = np.zeros(len(begins) - 1, np.int64)
     _in_parts(asked, array, model, starts, begins, slot_of, counts)
     base = np.r_[0, counts.cumsum()[:-1]]
     group = np.repeat(np.arange(len(counts)), np.diff(starts[begins]))
-    slot[own] = np.where(slot_of < 0, -1, base[group] + slot_of)
+    slot[slot_rows] = np.where(slot_of < 0, -1, base[group] + slot_of)
     return slot
 
 
@@ -103,8 +105,8 @@ def _in_parts(
     counts: Ints,
 ) -> None:
     """Match groups in parts of about as much work, on the threads of the call."""
-    many = np.diff(starts[begins])
-    work = np.r_[0, (many + 1).cumsum()]
+    group_rows = np.diff(starts[begins])
+    work = np.r_[0, (group_rows + 1).cumsum()]
     workers = Workers(asked.function, asked.threads)
     cuts = np.linspace(0, work[-1], JOBS * workers.threads + 1)
     edges = np.unique(np.searchsorted(work, cuts))

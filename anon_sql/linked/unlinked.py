@@ -17,16 +17,16 @@ _PERSON = "person"
 
 def unlinked_classes(asked: Asked, rows: Rows, points: Points | None, surplus: Bools) -> Ints:
     """Return the class of each surplus row that may be released unlinked, int64[n]; else -1."""
-    found = np.full(rows.count, -1, np.int64)
-    own = np.flatnonzero(surplus)
-    own = own[np.lexsort((rows.order[own],))]
-    if len(np.unique(rows.person[own])) < asked.k:
-        return found
-    classes = _cut(asked, rows, points, own)
-    for at in np.unique(classes):
-        mine = own[classes == at]
-        found[mine[capped(rows.person[mine], asked.k)]] = at
-    return found
+    class_of = np.full(rows.count, -1, np.int64)
+    surplus_rows = np.flatnonzero(surplus)
+    surplus_rows = surplus_rows[np.lexsort((rows.order[surplus_rows],))]
+    if len(np.unique(rows.person[surplus_rows])) < asked.k:
+        return class_of
+    classes = _cut(asked, rows, points, surplus_rows)
+    for class_id in np.unique(classes):
+        rows_of_class = surplus_rows[classes == class_id]
+        class_of[rows_of_class[capped(rows.person[rows_of_class], asked.k)]] = class_id
+    return class_of
 
 
 def capped(person: Ints, k: int) -> Bools:
@@ -45,28 +45,28 @@ def capped(person: Ints, k: int) -> Bools:
     return place < most
 
 
-def _cut(asked: Asked, rows: Rows, points: Points | None, own: Ints) -> Ints:
+def _cut(asked: Asked, rows: Rows, points: Points | None, surplus_rows: Ints) -> Ints:
     node = rows.given.node
     names = [] if points is None else node.quasi
     if not names:
-        return np.zeros(len(own), np.int64)
-    types = {f"{at}": node.table.types[name] for at, name in enumerate(names)}
+        return np.zeros(len(surplus_rows), np.int64)
+    types = {f"{c}": node.table.types[name] for c, name in enumerate(names)}
     request = checked(
         "anonymize",
         Relation({**types, _PERSON: "BIGINT"}, {}, asked.threads, asked.time_zone),
         asked.arguments(quasi=list(types), entity=_PERSON),
     )
-    at = pa.array(own)
-    persons, code = np.unique(rows.person[own], return_inverse=True)
+    positions = pa.array(surplus_rows)
+    persons, code = np.unique(rows.person[surplus_rows], return_inverse=True)
     words = pa.array(
-        [int(each + 1).to_bytes(8, "big") for each in range(len(persons))], pa.binary()
+        [int(person + 1).to_bytes(8, "big") for person in range(len(persons))], pa.binary()
     )
     keys = pa.DictionaryArray.from_arrays(pa.array(code.reshape(-1).astype(np.int32)), words)
     source = Source(
-        {f"{place}": rows.given.column(name).take(at) for place, name in enumerate(names)},
-        pa.array(rows.order[own]),
+        {f"{c}": rows.given.column(name).take(positions) for c, name in enumerate(names)},
+        pa.array(rows.order[surplus_rows]),
         {_PERSON: keys},
     )
     prepared = prepare(source, request, None)
-    found = legal_partition(prepared.table, prepared.call, request.method)
-    return in_source_order(prepared.table, found.classes).astype(np.int64)
+    partition = legal_partition(prepared.table, prepared.call, request.method)
+    return in_source_order(prepared.table, partition.classes).astype(np.int64)

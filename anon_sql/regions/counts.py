@@ -51,36 +51,44 @@ def counted_regions(
     request: Request,
     domain: Domain,
     regions: int,
-    found: Callable[[str | None], pa.Table],
+    counts_of: Callable[[str | None], pa.Table],
 ) -> list[Tally]:
     """Return the counts of each region.
 
-    found: returns what ``sql.count_select`` counts for a protected column, or for None.
+    counts_of: returns what ``sql.count_select`` counts for a protected column, or for None.
     Raises AnonError if the values of sensitive columns are too many, or not those of the domain.
     """
-    rows = found(None)
+    rows = counts_of(None)
     counts, persons = np.zeros(regions, np.int64), np.zeros(regions, np.int64)
-    at = _region_of(request, rows, regions)
-    counts[at] = integers(rows.column("rows").combine_chunks())
-    persons[at] = integers(rows.column("persons").combine_chunks())
-    every = [
-        _value_counts(request, domain, regions, name, found(name)) for name in request.protected
+    region_of = _region_of(request, rows, regions)
+    counts[region_of] = integers(rows.column("rows").combine_chunks())
+    persons[region_of] = integers(rows.column("persons").combine_chunks())
+    value_counts = [
+        _value_counts(request, domain, regions, name, counts_of(name)) for name in request.protected
     ]
     return [
-        Tally(int(counts[at]), int(persons[at]), tuple(each[at] for each in every))
-        for at in range(regions)
+        Tally(
+            int(counts[region]),
+            int(persons[region]),
+            tuple(of_value[region] for of_value in value_counts),
+        )
+        for region in range(regions)
     ]
 
 
-def _region_of(request: Request, found: pa.Table, regions: int) -> npt.NDArray[np.int64]:
-    at: npt.NDArray[np.int64] = integers(found.column("region").combine_chunks()).astype(np.int64)
-    if found.column("region").null_count or (len(at) and not 0 <= at.min() <= at.max() < regions):
+def _region_of(request: Request, table: pa.Table, regions: int) -> npt.NDArray[np.int64]:
+    region_of: npt.NDArray[np.int64] = integers(table.column("region").combine_chunks()).astype(
+        np.int64
+    )
+    if table.column("region").null_count or (
+        len(region_of) and not 0 <= region_of.min() <= region_of.max() < regions
+    ):
         raise AnonError(request.function, "every row must have one part", "a row that has none")
-    return at
+    return region_of
 
 
 def _value_counts(
-    request: Request, domain: Domain, regions: int, name: str, found: pa.Table
+    request: Request, domain: Domain, regions: int, name: str, table: pa.Table
 ) -> Counts:
     """Return the counts of each value of a protected column in each region, int64[r, v]."""
     values = len(domain.sensitive[name].keys) + 1
@@ -94,11 +102,11 @@ def _value_counts(
             f"{values - 1:,} values in {regions:,} parts",
             "release fewer parts, or round the column",
         )
-    coded = sort_keys(found.column("value").combine_chunks()).dictionary_encode()
+    coded = sort_keys(table.column("value").combine_chunks()).dictionary_encode()
     codes = domain.codes(request.function, name, coded.dictionary)[integers(coded.indices)]
     counts = np.zeros((regions, values), np.int64)
-    at = _region_of(request, found, regions)
-    np.add.at(counts, (at, codes), integers(found.column("count").combine_chunks()))
+    region_of = _region_of(request, table, regions)
+    np.add.at(counts, (region_of, codes), integers(table.column("count").combine_chunks()))
     return counts
 
 
@@ -122,17 +130,17 @@ class Limits:
         limits = self.constraint
         if tally.rows == 0:
             return 0.0
-        found = float(max(limits.k - tally.persons, limits.smallest - tally.rows, 0))
+        shortfall = float(max(limits.k - tally.persons, limits.smallest - tally.rows, 0))
         if limits.rules is None:
-            return found
+            return shortfall
 
         for attribute, counts in enumerate(tally.counts):
             values = np.flatnonzero(counts).astype(np.int32)
-            found += (
+            shortfall += (
                 kernels.legality.short_of_values(limits.rules, attribute, values, counts[values])
                 / tally.rows
             )
-        return found
+        return shortfall
 
     def refuse(self, function: str, total: Tally) -> AnonError:
         """Return the error for a whole table that is not legal."""

@@ -53,7 +53,7 @@ def plan(
     largest number of rows of a region, twice ``wanted`` by default. Raises AnonError if no regions
     of at most ``most`` rows are legal.
     """
-    pool_of = {leaf: at for at, pool in enumerate(tree.pools) for leaf in leaves_below(pool)}
+    pool_of = {leaf: i for i, pool in enumerate(tree.pools) for leaf in leaves_below(pool)}
     limits = Limits(request, domain, paths)
     plans = _Planning(request, limits, pool_of, wanted, most or 2 * wanted)
     regions = each_leaf(tree)
@@ -63,14 +63,14 @@ def plan(
     # Leaves that are far apart may have to be one region.
     mixed = any(model.mixes for model in request.models)
     merged = plans.anywhere if mixed else plans.below
-    found = [part for pool in tree.pools for part in plans.filled(merged(pool, leaves))]
-    whole_strata = [leaf for at, leaf in enumerate(leaves) if at not in pool_of]
-    groups = plans.spread([*found, *plans.filled(whole_strata)])
+    parts = [part for pool in tree.pools for part in plans.filled(merged(pool, leaves))]
+    whole_strata = [leaf for i, leaf in enumerate(leaves) if i not in pool_of]
+    groups = plans.spread([*parts, *plans.filled(whole_strata)])
     while True:
         if groups != regions.groups:
             regions = Regions(tree, groups)
-            known = additive and all(group.parts == 1 for group in groups)
-            tallies = [_sum(leaves, group) for group in groups] if known else count(regions)
+            summable = additive and all(group.parts == 1 for group in groups)
+            tallies = [_sum(leaves, group) for group in groups] if summable else count(regions)
         groups = plans.better(regions, tallies)
         if groups == regions.groups:
             break
@@ -103,13 +103,15 @@ class _Planning:
 
     def parts(self, regions: Regions, tallies: Sequence[Tally]) -> list[_Part]:
         """Return each group with what its regions hold together; persons are in one part each."""
-        found, first = [], 0
+        parts, first = [], 0
         for group in regions.groups:
-            own = tallies[first : first + group.parts]
-            tally = replace(joined(own), persons=sum(each.persons for each in own))
-            found.append(self.part(group, tally))
+            tallies_of_group = tallies[first : first + group.parts]
+            tally = replace(
+                joined(tallies_of_group), persons=sum(region.persons for region in tallies_of_group)
+            )
+            parts.append(self.part(group, tally))
             first += group.parts
-        return found
+        return parts
 
     def part(self, group: Group, tally: Tally) -> _Part:
         short = 0.0 if self.pool(group) is None else self.limits.shortfall(tally)
@@ -138,13 +140,13 @@ class _Planning:
 
     def filled(self, parts: Sequence[_Part]) -> list[_Part]:
         """Return groups of consecutive parts that have at most the rows wanted."""
-        found: list[_Part] = []
+        groups: list[_Part] = []
         for part in parts:
-            if found and found[-1].tally.rows + part.tally.rows <= self.wanted:
-                found[-1] = self.union([found[-1], part])
+            if groups and groups[-1].tally.rows + part.tally.rows <= self.wanted:
+                groups[-1] = self.union([groups[-1], part])
             else:
-                found.append(part)
-        return found
+                groups.append(part)
+        return groups
 
     def union(self, pool: Sequence[_Part]) -> _Part:
         tally = joined([part.tally for part in pool])
@@ -156,16 +158,18 @@ class _Planning:
         The smallest illegal group joins a near one: the smallest with which it is legal, or else
         the one with which it is nearest to legal.
         """
-        found = list(pool)
-        while len(found) > 1 and any(part.short for part in found):
-            illegal = (at for at, part in enumerate(found) if part.short)
-            own = min(illegal, key=lambda at: (found[at].tally.rows, at))
-            near = range(max(own - NEAR, 0), min(own + NEAR + 1, len(found)))
-            unions = {at: self.union([found[own], found[at]]) for at in near if at != own}
-            best = min(unions, key=lambda at: (unions[at].short, unions[at].tally.rows, at))
-            found[min(own, best)] = unions[best]
-            del found[max(own, best)]
-        return found
+        groups = list(pool)
+        while len(groups) > 1 and any(part.short for part in groups):
+            illegal = (i for i, part in enumerate(groups) if part.short)
+            smallest = min(illegal, key=lambda i: (groups[i].tally.rows, i))
+            neighbours = range(max(smallest - NEAR, 0), min(smallest + NEAR + 1, len(groups)))
+            unions = {
+                i: self.union([groups[smallest], groups[i]]) for i in neighbours if i != smallest
+            }
+            best = min(unions, key=lambda i: (unions[i].short, unions[i].tally.rows, i))
+            groups[min(smallest, best)] = unions[best]
+            del groups[max(smallest, best)]
+        return groups
 
     def spread(self, parts: Sequence[_Part]) -> tuple[Group, ...]:
         """Return the groups, those of too many rows in parts.
@@ -189,8 +193,8 @@ class _Planning:
         """
         fewer, first = [], 0
         for group in regions.groups:
-            own = tallies[first : first + group.parts]
-            illegal = group.parts > 1 and any(map(self.limits.shortfall, own))
+            tallies_of_group = tallies[first : first + group.parts]
+            illegal = group.parts > 1 and any(map(self.limits.shortfall, tallies_of_group))
             fewer.append(replace(group, parts=group.parts // 2) if illegal else group)
             first += group.parts
         if tuple(fewer) != regions.groups:
@@ -256,7 +260,7 @@ def sampled_regions(
             return None
         if abs(sampled * many - domain.rows) > wanted:  # many rows that are alike are not sampled
             return None
-    columns = {name: sample.column(f"quasi_{at}") for at, name in enumerate(request.quasi)}
+    columns = {name: sample.column(f"quasi_{c}") for c, name in enumerate(request.quasi)}
     leaf = LeafRows(request, tree).of({n: values.combine_chunks() for n, values in columns.items()})
     counts = np.bincount(leaf, weights, tree.leaves).astype(np.int64).tolist()
     tallies = [Tally(rows, rows, ()) for rows in counts]

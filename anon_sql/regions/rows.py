@@ -106,11 +106,11 @@ class LeafRows:
     def __init__(self, request: Request, tree: RegionTree):
         self.request = request
         self.columns = tested_columns(request, tree)
-        self.own = {
-            name: [at for at, point in enumerate(tree.points) if point.column == name]
+        self.point_ids = {
+            name: [i for i, point in enumerate(tree.points) if point.column == name]
             for name in self.columns
         }
-        self.points = _cut_points(request, tree, self.own)
+        self.points = _cut_points(request, tree, self.point_ids)
         self.nodes = self._nodes(tree)
 
     def of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
@@ -118,13 +118,13 @@ class LeafRows:
         many = len(rows[self.columns[0]])
         keys = np.empty((len(self.columns), many), np.int64)
         present = np.empty((len(self.columns), many), np.bool_)
-        points = np.zeros(sum(map(len, self.own.values())), np.int64)
-        for at, name in enumerate(self.columns):
-            values, own = rows[name], self.own[name]
-            present[at] = valid(values)
-            keys[at], points[own] = self._keys(name, values, self.points[name])
-        found: npt.NDArray[np.int32] = kernels.sides.routed_leaf(self.nodes, keys, present, points)
-        return found
+        points = np.zeros(sum(map(len, self.point_ids.values())), np.int64)
+        for c, name in enumerate(self.columns):
+            values, point_ids = rows[name], self.point_ids[name]
+            present[c] = valid(values)
+            keys[c], points[point_ids] = self._keys(name, values, self.points[name])
+        leaves: npt.NDArray[np.int32] = kernels.sides.routed_leaf(self.nodes, keys, present, points)
+        return leaves
 
     def _keys(
         self, name: str, values: pa.Array, points: pa.Array
@@ -145,7 +145,7 @@ class LeafRows:
             text = pc.if_else(values, "true", "false") if values.type == pa.bool_() else values
             encoded = text.dictionary_encode()
             words, codes = encoded.dictionary, encoded.indices
-        both = pa.concat_arrays([each.cast(pa.large_string()) for each in (words, points)])
+        both = pa.concat_arrays([texts.cast(pa.large_string()) for texts in (words, points)])
         ranks = categories(name, both).codes.astype(np.int64)
         keys = ranks[integers(codes)] if len(words) else np.zeros(len(values), np.int64)
         return keys, ranks[len(words) :]
@@ -155,16 +155,16 @@ class LeafRows:
         rows: list[tuple[int, ...]] = []
 
         def add(node: Cut | Leaf) -> int:
-            at = len(rows)
+            node_id = len(rows)
             rows.append(())
             if isinstance(node, Leaf):
-                rows[at] = (-1, node.number, 0, False, False, 0, 0)
-                return at
+                rows[node_id] = (-1, node.number, 0, False, False, 0, 0)
+                return node_id
             yes, no = add(node.yes), add(node.no)
             column, at_most = self.columns.index(node.column), node.test is Test.AT_MOST
             ends = (node.points[0], node.points[-1] + 1) if node.points else (0, 0)
-            rows[at] = (column, yes, no, node.null, at_most, *ends)
-            return at
+            rows[node_id] = (column, yes, no, node.null, at_most, *ends)
+            return node_id
 
         add(tree.root)
         fields = np.array(rows, np.int32).T
@@ -176,27 +176,30 @@ class LeafRows:
 
 def tested_columns(request: Request, tree: RegionTree) -> list[str]:
     """Return the quasi-identifiers that a routing tree tests; the first if it tests none."""
-    found: set[str] = set()
+    columns: set[str] = set()
     nodes: list[Cut | Leaf] = [tree.root]
     while nodes:
         node = nodes.pop()
         if isinstance(node, Cut):
-            found.add(node.column)
+            columns.add(node.column)
             nodes += [node.yes, node.no]
-    return [name for name in request.quasi if name in found] or list(request.quasi)[:1]
+    return [name for name in request.quasi if name in columns] or list(request.quasi)[:1]
 
 
 def _cut_points(
-    request: Request, tree: RegionTree, own: Mapping[str, list[int]]
+    request: Request, tree: RegionTree, point_ids: Mapping[str, list[int]]
 ) -> dict[str, pa.Array]:
-    """Return the cut points of each column in its type; own: their numbers by column."""
+    """Return the cut points of each column in its type; point_ids: their numbers by column."""
     kinds = [
         kind if is_number(request.function, name, kind) else "VARCHAR"
-        for name in own
+        for name in point_ids
         for kind in [request.quasi[name]]
     ]
-    texts = [pa.array([tree.points[at].text for at in each], pa.string()) for each in own.values()]
-    return dict(zip(own, cast(texts, kinds), strict=True))
+    texts = [
+        pa.array([tree.points[point_id].text for point_id in ids], pa.string())
+        for ids in point_ids.values()
+    ]
+    return dict(zip(point_ids, cast(texts, kinds), strict=True))
 
 
 @dataclass(frozen=True)
@@ -226,11 +229,11 @@ class Regions:
     @property
     def of_leaf(self) -> dict[int, tuple[int, int]]:
         """Return the first region of each leaf and the number of parts it is spread over."""
-        found, first = {}, 0
+        regions, first = {}, 0
         for group in self.groups:
-            found.update(dict.fromkeys(group.leaves, (first, group.parts)))
+            regions.update(dict.fromkeys(group.leaves, (first, group.parts)))
             first += group.parts
-        return found
+        return regions
 
     @property
     def spread(self) -> bool:
@@ -245,8 +248,8 @@ class Regions:
         leaf: int32[n]. dealt: returns the number of each row that spreads it over parts.
         """
         first, parts = (np.zeros(self.tree.leaves, np.int64) for _ in range(2))
-        for at, place in self.of_leaf.items():
-            first[at], parts[at] = place
+        for leaf_id, region_and_parts in self.of_leaf.items():
+            first[leaf_id], parts[leaf_id] = region_and_parts
         region = first[leaf]
         if self.spread:
             region += (dealt() % parts[leaf].astype(np.uint64)).astype(np.int64)

@@ -57,14 +57,14 @@ def summary_select(request: Request, dialect: str, source: str) -> str:
     """
     if dialect == "spark":
         return _grouped_summary(request, dialect, source)
-    found: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "rows")]
-    for at, name, number in _quasi(request):
+    aggregates: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "rows")]
+    for c, name, number in _quasi(request):
         if number:
-            found.append(exp.alias_(exp.Min(this=column(name)), f"low_{at}"))
-            found.append(exp.alias_(exp.Max(this=column(name)), f"high_{at}"))
+            aggregates.append(exp.alias_(exp.Min(this=column(name)), f"low_{c}"))
+            aggregates.append(exp.alias_(exp.Max(this=column(name)), f"high_{c}"))
         else:
-            found.append(exp.alias_(_distinct(column(name)), f"distinct_{at}"))
-    return exp.select(*found).from_(relation(source)).sql(dialect)
+            aggregates.append(exp.alias_(_distinct(column(name)), f"distinct_{c}"))
+    return exp.select(*aggregates).from_(relation(source)).sql(dialect)
 
 
 def _grouped_summary(request: Request, dialect: str, source: str) -> str:
@@ -77,15 +77,15 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
     of_all: list[Any] = [exp.alias_(rows, "rows")]
     of_group: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "n")]
     texts: list[exp.Expression] = []
-    for at, name, number in _quasi(request):
+    for c, name, number in _quasi(request):
         if number:
-            for fold, end in ((exp.Min, f"low_{at}"), (exp.Max, f"high_{at}")):
+            for fold, end in ((exp.Min, f"low_{c}"), (exp.Max, f"high_{c}")):
                 of_group.append(exp.alias_(fold(this=column(name)), end))
                 of_all.append(exp.alias_(fold(this=exp.column(end)), end))
         else:
             texts.append(column(name))
-            of_group.append(exp.alias_(column(name), f"text_{at}"))
-            of_all.append(exp.alias_(_distinct(exp.column(f"text_{at}")), f"distinct_{at}"))
+            of_group.append(exp.alias_(column(name), f"text_{c}"))
+            of_all.append(exp.alias_(_distinct(exp.column(f"text_{c}")), f"distinct_{c}"))
     if k_alone(request):
         hashed = spreading_hash([*request.quasi], request.seed, dialect)
         chosen = exp.Case().when(exp.EQ(this=modulo(hashed, HASHED), expression=_ZERO), hashed)
@@ -98,8 +98,8 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
 
 def _quasi(request: Request) -> Iterator[tuple[int, str, bool]]:
     """Give the number and the name of each quasi-identifier, and whether it is no text."""
-    for at, (name, sql_type) in enumerate(request.quasi.items()):
-        yield at, name, is_number(request.function, name, sql_type)
+    for c, (name, sql_type) in enumerate(request.quasi.items()):
+        yield c, name, is_number(request.function, name, sql_type)
 
 
 def value_count_select(request: Request, name: str, dialect: str, source: str) -> str:
@@ -135,12 +135,12 @@ def table_domain(
     Raises AnonError for a column with NaN or infinity.
     """
     widths, distinct = {}, {}
-    for at, (name, sql_type) in enumerate(request.quasi.items()):
+    for c, (name, sql_type) in enumerate(request.quasi.items()):
         if not is_number(request.function, name, sql_type):
-            distinct[name] = int(summary.column(f"distinct_{at}")[0].as_py())
+            distinct[name] = int(summary.column(f"distinct_{c}")[0].as_py())
             continue
         ends = pa.concat_arrays(
-            [summary.column(f"{end}_{at}").combine_chunks() for end in ("low", "high")]
+            [summary.column(f"{end}_{c}").combine_chunks() for end in ("low", "high")]
         )
         if infinite(ends).any():
             raise AnonError(
@@ -167,8 +167,8 @@ def sort_keys(values: pa.Array) -> pa.Array:
     if len(values) == 0:
         return pa.array([], pa.binary())
     name = "value"
-    (found,) = evaluated({name: values}, sql_types([values]), [sort_key(quote(name))])
-    return found
+    (keys,) = evaluated({name: values}, sql_types([values]), [sort_key(quote(name))])
+    return keys
 
 
 SAMPLE_ROWS = 200_000  # rows of a sample
@@ -198,11 +198,11 @@ def sampled(rows: int, m: int, sample: Callable[[int], pa.Table]) -> tuple[pa.Ta
     would say too little about the rest.
     """
     wanted = max(1, min(DIFFERENT_ROWS, rows // (2 * m)))
-    found = sample(m)
-    while m > 1 and found.num_rows < wanted:
-        m = max(1, m * found.num_rows // wanted)
-        found = sample(m)
-    return found, m
+    rows_of_sample = sample(m)
+    while m > 1 and rows_of_sample.num_rows < wanted:
+        m = max(1, m * rows_of_sample.num_rows // wanted)
+        rows_of_sample = sample(m)
+    return rows_of_sample, m
 
 
 def k_alone(request: Request) -> bool:
@@ -219,8 +219,8 @@ def sample_select(request: Request, dialect: str, source: str, m: int) -> str:
     their values.
     """
     columns = [
-        exp.alias_(value(name, sql_type, request.function), f"quasi_{at}")
-        for at, (name, sql_type) in enumerate(request.quasi.items())
+        exp.alias_(value(name, sql_type, request.function), f"quasi_{c}")
+        for c, (name, sql_type) in enumerate(request.quasi.items())
     ]
     query = exp.select(*columns, exp.alias_(exp.Count(this=exp.Star()), WEIGHT))
     query = query.from_(relation(source))
@@ -277,13 +277,13 @@ def count_select(
     by instead of their region, with the names of these columns. most: rows of the result.
     """
     by = {"region": column(REGION)} if by is None else by
-    found = [exp.alias_(value, alias) for alias, value in by.items()]
+    columns = [exp.alias_(value, alias) for alias, value in by.items()]
     groups = [*by.values()]
     if name is None:
-        found.append(exp.alias_(exp.Count(this=exp.Star()), "rows"))
-        found.append(exp.alias_(counted(request), "persons"))
+        columns.append(exp.alias_(exp.Count(this=exp.Star()), "rows"))
+        columns.append(exp.alias_(counted(request), "persons"))
     else:
-        found += [exp.alias_(column(name), "value"), exp.alias_(counted(request), "count")]
+        columns += [exp.alias_(column(name), "value"), exp.alias_(counted(request), "count")]
         groups.append(column(name))
-    query = exp.select(*found).from_(relation(source)).group_by(*groups)
+    query = exp.select(*columns).from_(relation(source)).group_by(*groups)
     return (query if most is None else query.limit(most)).sql(dialect)

@@ -43,9 +43,9 @@ class Strata:
         both = {n: pa.concat_arrays([self.values[n], values[n]]) for n in self.types}
         hashes = pa.array(np.zeros(len(both[next(iter(both))]), np.uint64))
         table = read(function, self.types, both, hashes, Workers(function))
-        found = strata_of(table, tuple(self.types))
-        assert found is not None
-        codes = in_source_order(table, found)
+        codes_in_order = strata_of(table, tuple(self.types))
+        assert codes_in_order is not None
+        codes = in_source_order(table, codes_in_order)
         number: Numbers = np.full(int(codes.max()) + 1, -1, np.int64)
         number[codes[:many]] = np.arange(many)
         of_row: Numbers = number[codes[many:]]
@@ -68,17 +68,17 @@ def table_strata(
     if not request.strata:
         return None
     counting = _Counting(request, domain, Limits(request, domain, paths), dialect, source, run)
-    found = run(counting.select(None, most=MOST + 1))
-    if found.num_rows > MOST:
+    counted = run(counting.select(None, most=MOST + 1))
+    if counted.num_rows > MOST:
         many, smallest = counting.too_small()
         if many:
             raise counting.refusal(many, smallest)
         rule = f"a release in parts must have at most {MOST:,} strata"
         raise AnonError(request.function, rule, "more", HINT)
-    rows = integers(found.column("rows").combine_chunks()).astype(np.int64)
+    rows = integers(counted.column("rows").combine_chunks()).astype(np.int64)
     types = {name: request.quasi[name] for name in request.strata}
-    strata = Strata(types, counting.values(found), rows)
-    short = counting.short(strata, found)
+    strata = Strata(types, counting.values(counted), rows)
+    short = counting.short(strata, counted)
     if len(short):
         raise counting.refusal(len(short), int(short.min()))
     return strata
@@ -101,37 +101,42 @@ class _Counting:
 
         DuckDB groups bytes instead of text, of which a collation could make some equal.
         """
-        found = {}
-        for at, name in enumerate(self.request.strata):
+        expressions = {}
+        for i, name in enumerate(self.request.strata):
             kind, function = self.request.quasi[name], self.request.function
             expression = value(name, kind, function)
             if self.dialect == "duckdb" and not is_number(function, name, kind):
                 expression = exp.Anonymous(this="system.main.encode", expressions=[expression])
-            found[f"stratum_{at}"] = expression
-        return found
+            expressions[f"stratum_{i}"] = expression
+        return expressions
 
     def select(self, name: str | None, most: int | None = None) -> str:
         """Return the statement that counts each stratum; name: of a protected column, or None."""
         return count_select(self.request, self.dialect, self.source, name, self.by, most)
 
-    def values(self, found: pa.Table) -> Values:
+    def values(self, counted: pa.Table) -> Values:
         """Return the columns of strata in the result of a statement, by name."""
         names = zip(self.request.strata, self.by, strict=True)
-        columns = {name: found.column(alias).combine_chunks() for name, alias in names}
+        columns = {name: counted.column(alias).combine_chunks() for name, alias in names}
         return {
-            name: each.cast(pa.string()) if pa.types.is_binary(each.type) else each
-            for name, each in columns.items()
+            name: values.cast(pa.string()) if pa.types.is_binary(values.type) else values
+            for name, values in columns.items()
         }
 
-    def short(self, strata: Strata, found: pa.Table) -> Numbers:
-        """Return the rows of each stratum that cannot be a class; found: rows and persons."""
+    def short(self, strata: Strata, counted: pa.Table) -> Numbers:
+        """Return the rows of each stratum that cannot be a class.
+
+        counted: the rows and persons of each stratum.
+        """
         request = self.request
         if not request.protected and request.entity is None:
             return strata.rows[strata.rows < self.limits.constraint.smallest]
-        tables: dict[str | None, pa.Table] = {None: found}
+        tables: dict[str | None, pa.Table] = {None: counted}
         tables |= {name: self.run(self.select(name)) for name in request.protected}
         numbers = {name: self._numbers(strata, table) for name, table in tables.items()}
-        widest = max([1, *(len(each.keys) + 1 for each in self.domain.sensitive.values())])
+        widest = max(
+            [1, *(len(distribution.keys) + 1 for distribution in self.domain.sensitive.values())]
+        )
         step, short = max(1, _CELLS // widest), []
         for first in range(0, len(strata.rows), step):
             many = min(step, len(strata.rows) - first)
@@ -163,8 +168,8 @@ class _Counting:
         smallest = exp.Literal.number(self.limits.constraint.smallest)
         query = exp.select(many, least).from_(counts.subquery("strata"))
         query = query.where(exp.LT(this=exp.column("n"), expression=smallest))
-        (found,) = self.run(query.sql(self.dialect)).to_pylist()
-        return int(found["many"]), int(found["least"] or 0)
+        (counted,) = self.run(query.sql(self.dialect)).to_pylist()
+        return int(counted["many"]), int(counted["least"] or 0)
 
     def refusal(self, many: int, smallest: int) -> AnonError:
         """Return the error for so many strata, or that for the whole table if it is not legal."""
@@ -172,8 +177,8 @@ class _Counting:
 
         def counted(name: str | None) -> pa.Table:
             select = count_select(request, self.dialect, self.source, name, {})
-            found = self.run(select)
-            return found.append_column("region", pa.array(np.zeros(found.num_rows, np.int64)))
+            table = self.run(select)
+            return table.append_column("region", pa.array(np.zeros(table.num_rows, np.int64)))
 
         (total,) = counted_regions(request, self.domain, 1, counted)
         if self.limits.shortfall(total) > 0:

@@ -124,9 +124,9 @@ class Chosen:
 def axis(column: Column) -> Axis:
     """Return a quasi-identifier of the sample."""
     if isinstance(column, Numbers):
-        known, found = np.unique(column.keys, return_inverse=True)
-        codes = np.where(column.present, found.reshape(-1), -1).astype(np.int32)
-        return Axis(column.name, codes, _sorted(codes), _first(codes, len(known)), number=True)
+        keys, codes_of_rows = np.unique(column.keys, return_inverse=True)
+        codes = np.where(column.present, codes_of_rows.reshape(-1), -1).astype(np.int32)
+        return Axis(column.name, codes, _sorted(codes), _first(codes, len(keys)), number=True)
     codes = np.where(column.codes == column.null_code, -1, column.codes).astype(np.int32)
     order, first = _sorted(codes), _first(codes, column.null_code)
     tree = None if isinstance(column, Categories) else column.tree
@@ -144,22 +144,22 @@ def best(
     rows on the smaller side of the cut by the distance of near rows. A cut whose smaller side has
     less than LEAST of the rows is taken only if there is no other. Ties go to the first column.
     """
-    found: tuple[tuple[bool, float, float], Chosen] | None = None
-    for at, (own, rows) in enumerate(zip(axes, orders, strict=True)):
-        apart = _apart(own, rows, weights, near) + CLOSE
-        for share, test, codes, null in _candidates(own, rows, weights):
+    best_cut: tuple[tuple[bool, float, float], Chosen] | None = None
+    for axis_number, (candidate, rows) in enumerate(zip(axes, orders, strict=True)):
+        apart = _apart(candidate, rows, weights, near) + CLOSE
+        for share, test, codes, null in _candidates(candidate, rows, weights):
             rank = (share >= LEAST, round(share / apart, 12), round(share, 12))
-            if share > 0 and (found is None or rank > found[0]):
-                found = rank, Chosen(at, test, codes, null)
-    return None if found is None else found[1]
+            if share > 0 and (best_cut is None or rank > best_cut[0]):
+                best_cut = rank, Chosen(axis_number, test, codes, null)
+    return None if best_cut is None else best_cut[1]
 
 
-def _apart(own: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
+def _apart(column: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
     """Return how far near rows lie apart in a column: the mean share of rows between the outermost.
 
     rows: in the order of the column. Equal values lie in one place, the middle of their rows.
     """
-    codes, groups = own.codes[rows], near[rows]
+    codes, groups = column.codes[rows], near[rows]
     heavy = weights[rows] / weights[rows].sum()
     until = np.concatenate([[0.0], np.cumsum(heavy)])
     starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
@@ -171,30 +171,30 @@ def _apart(own: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
 
 
 def _candidates(
-    own: Axis, rows: Codes, weights: Weights
+    column: Axis, rows: Codes, weights: Weights
 ) -> Iterator[tuple[float, Test, tuple[int, ...], bool]]:
     """Give the cuts of a column: share of the smaller side, test, codes, NULL's side.
 
     NULL goes to the lighter side.
     """
-    codes, heavy = own.codes[rows], weights[rows]
+    codes, heavy = column.codes[rows], weights[rows]
     nulls = int(np.searchsorted(codes, 0))
     codes, until = codes[nulls:], np.concatenate([[0], np.cumsum(heavy[nulls:])])
-    missing, known = int(heavy[:nulls].sum()), int(until[-1])
-    total = missing + known
-    if missing and known:
-        yield min(missing, known) / total, Test.MISSING, (), True
-    for test, begin, end in _ranges(own, codes, until):
+    missing, non_null = int(heavy[:nulls].sum()), int(until[-1])
+    total = missing + non_null
+    if missing and non_null:
+        yield min(missing, non_null) / total, Test.MISSING, (), True
+    for test, begin, end in _ranges(column, codes, until):
         listed = codes[end - 1 : end] if test is Test.AT_MOST else np.unique(codes[begin:end])
         if end - begin in (0, len(codes)) or len(listed) > LISTED:
             continue
         yes = int(until[end] - until[begin])
-        null = yes < known - yes
+        null = yes < non_null - yes
         smaller = min(yes + null * missing, total - yes - null * missing)
         yield smaller / total, test, tuple(listed.tolist()), null
 
 
-def _ranges(own: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int, int]]:
+def _ranges(column: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int, int]]:
     """Give the positions from begin to end, exclusive, of the rows that pass a test.
 
     codes: ascending, without NULL; until: weight of the rows before each position. Tests divide the
@@ -204,17 +204,19 @@ def _ranges(own: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int
     if len(codes) == 0 or codes[0] == codes[-1]:
         return
     middle = int(codes[min(int(np.searchsorted(until[1:], until[-1] / 2)), len(codes) - 1)])
-    if own.tree is None:
+    if column.tree is None:
         low = high = middle
     else:
-        low, high = _child(own.tree, _ancestor(own.tree, int(codes[0]), int(codes[-1])), middle)
-    begin, end = (int(at) for at in np.searchsorted(codes, [low, high + 1]))
-    prefix = Test.AMONG if own.tree is not None and not own.tree.intervals else Test.AT_MOST
+        low, high = _child(
+            column.tree, _ancestor(column.tree, int(codes[0]), int(codes[-1])), middle
+        )
+    begin, end = (int(position) for position in np.searchsorted(codes, [low, high + 1]))
+    prefix = Test.AMONG if column.tree is not None and not column.tree.intervals else Test.AT_MOST
     yield prefix, 0, begin
     yield prefix, 0, end
-    if own.number:
+    if column.number:
         return
-    if own.tree is None:
+    if column.tree is None:
         starts = np.flatnonzero(np.diff(codes, prepend=codes[0] - 1))
         ends = np.append(starts[1:], len(codes))
         heaviest = int(np.argmax(until[ends] - until[starts]))
@@ -309,34 +311,36 @@ class Growing:
             chosen = best(rows.axes, orders, rows.weights, rows.near)
         if chosen is None:
             return self.leaf() if end is None else end(orders, depth)
-        own = rows.axes[chosen.axis]
-        points = tuple(self._point(rows, own, code) for code in chosen.codes)
+        cut_axis = rows.axes[chosen.axis]
+        points = tuple(self._point(rows, cut_axis, code) for code in chosen.codes)
         passes = np.zeros(len(rows.weights), np.bool_)
-        passes[orders[0]] = _passing(own.codes[orders[0]], chosen)
-        yes = self.node(rows, [each[passes[each]] for each in orders], most, depth + 1, end)
-        no = self.node(rows, [each[~passes[each]] for each in orders], most, depth + 1, end)
-        return Cut(own.name, chosen.test, points, chosen.null, yes, no)
+        passes[orders[0]] = _passing(cut_axis.codes[orders[0]], chosen)
+        yes = self.node(rows, [order[passes[order]] for order in orders], most, depth + 1, end)
+        no = self.node(rows, [order[~passes[order]] for order in orders], most, depth + 1, end)
+        return Cut(cut_axis.name, chosen.test, points, chosen.null, yes, no)
 
     def leaf(self) -> Leaf:
         """Return the next leaf."""
         self.leaves += 1
         return Leaf(self.leaves - 1)
 
-    def _point(self, rows: Rows, own: Axis, code: int) -> int:
-        self.points.append((own.name, rows.values[own.name].slice(int(own.first[code]), 1)))
+    def _point(self, rows: Rows, cut_axis: Axis, code: int) -> int:
+        self.points.append(
+            (cut_axis.name, rows.values[cut_axis.name].slice(int(cut_axis.first[code]), 1))
+        )
         return len(self.points) - 1
 
     def texts(self, request: Request) -> tuple[Point, ...]:
         """Return the cut points, printed as DuckDB prints values."""
-        found: dict[int, Point] = {}
+        points: dict[int, Point] = {}
         for name, kind in request.quasi.items():
-            own = [at for at, (column, _) in enumerate(self.points) if column == name]
-            if own:
-                values = pa.concat_arrays([self.points[at][1] for at in own])
+            numbers = [number for number, (column, _) in enumerate(self.points) if column == name]
+            if numbers:
+                values = pa.concat_arrays([self.points[number][1] for number in numbers])
                 (texts,) = printed([values], [kind])
-                listed = zip(own, texts.to_pylist(), strict=True)
-                found.update({at: Point(name, text) for at, text in listed})
-        return tuple(found[at] for at in range(len(self.points)))
+                listed = zip(numbers, texts.to_pylist(), strict=True)
+                points.update({number: Point(name, text) for number, text in listed})
+        return tuple(points[number] for number in range(len(self.points)))
 
 
 def _passing(codes: npt.NDArray[np.int32], chosen: Chosen) -> npt.NDArray[np.bool_]:
@@ -344,10 +348,10 @@ def _passing(codes: npt.NDArray[np.int32], chosen: Chosen) -> npt.NDArray[np.boo
     if chosen.test is Test.MISSING:
         return np.asarray(codes < 0)
     if chosen.test is Test.AT_MOST:
-        found = codes <= chosen.codes[0]
+        passing = codes <= chosen.codes[0]
     else:
-        found = np.isin(codes, chosen.codes)
-    return np.where(codes < 0, chosen.null, found)
+        passing = np.isin(codes, chosen.codes)
+    return np.where(codes < 0, chosen.null, passing)
 
 
 FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out

@@ -108,34 +108,36 @@ class Table:
     codes: npt.NDArray[np.int32]
     columns: Mapping[str, Mapping[str, str]]
 
-    def only(self, at: npt.NDArray[np.int64]) -> "Table":
+    def only(self, positions: npt.NDArray[np.int64]) -> "Table":
         """Return the persons at some positions, int64[m]."""
-        picked = pa.array(at)
+        picked = pa.array(positions)
         source = replace(
             self.source,
             quasi={name: values.take(picked) for name, values in self.source.quasi.items()},
             hashes=self.source.hashes.take(picked),
             keys={},
         )
-        return replace(self, source=source, persons=self.persons.take(at), codes=self.codes[at])
+        return replace(
+            self, source=source, persons=self.persons.take(positions), codes=self.codes[positions]
+        )
 
 
-def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> State:
+def next_state(state: State | None, table: Table, parameters: Next, key: bytes) -> State:
     """Return the state after the persons of a table; ``state`` is changed, None for the first.
 
     Raises AnonError for other columns or another l than the series has.
     """
     if state is None:
-        state = _begun(table, asked, key)
+        state = _begun(table, parameters, key)
     else:
         require_columns(NAME, state, table.columns)
-        require_l(NAME, state, asked.l)
+        require_l(NAME, state, parameters.l)
     persons = table.persons
     waited = state.waiting["person"].combine_chunks()
     absent = pc.invert(pc.is_in(waited, value_set=persons.hashes))
     state.waiting = _without_cohort(waited.filter(absent), state.waiting.schema)
     cohorts = state.cohort_of(persons)
-    if asked.leavers == "withdraw":
+    if parameters.leavers == "withdraw":
         state.remove(_short(state, cohorts))
         cohorts = state.cohort_of(persons)
     state.remove(np.setdiff1d(integers(state.tuples["cohort"].combine_chunks()), cohorts))
@@ -143,9 +145,9 @@ def next_state(state: State | None, table: Table, asked: Next, key: bytes) -> St
     before = true(pc.is_in(persons.hashes, value_set=waited))
     largest = 0.0
     for apart in (False, True):  # who has waited is likelier to have some values, so is no partner
-        own = np.flatnonzero(new & (before == apart))
-        if len(own):
-            largest = max(largest, _place(state, table.only(own), key, apart))
+        newcomers = np.flatnonzero(new & (before == apart))
+        if len(newcomers):
+            largest = max(largest, _place(state, table.only(newcomers), key, apart))
     _cover(state, table)
     _note(state, table, largest, key)
     return state
@@ -165,54 +167,56 @@ def _cover(state: State, table: Table) -> None:
     members = np.flatnonzero(cohorts != NOWHERE)
     if not len(alone) or not len(members):
         return
-    at = pc.index_in(alone["person"].combine_chunks(), value_set=table.persons.hashes)
-    both = table.only(np.append(members, integers(at)))
+    positions = pc.index_in(alone["person"].combine_chunks(), value_set=table.persons.hashes)
+    both = table.only(np.append(members, integers(positions)))
     quasi = prepare(both.source, replace(blind(both.request), k=1), both.paths).table
     number = np.append(np.arange(len(members)), np.full(len(alone), -1)).astype(np.int32)
     rows, starts = np.arange(len(number), dtype=np.int32), np.array([0, len(number)])
     leaf = np.zeros(len(number), np.int32)
-    found = kernels.cohorts.nearest(
+    nearest = kernels.cohorts.nearest(
         quasi.points, quasi.model.weight, leaf, number[quasi.order], rows, starts
     )
-    near = np.empty_like(found)
-    near[quasi.order] = found
-    own = pa.table(
-        [pa.array(cohorts[members[near[len(members) :]]]), alone["person"]],
+    in_source_order = np.empty_like(nearest)
+    in_source_order[quasi.order] = nearest
+    newly_covered = pa.table(
+        [pa.array(cohorts[members[in_source_order[len(members) :]]]), alone["person"]],
         schema=state.waiting.schema,
     )
     covered = state.waiting.filter(pc.invert(pc.and_(here, of_no_cohort)))
-    state.waiting = pa.concat_tables([covered, own])
+    state.waiting = pa.concat_tables([covered, newly_covered])
 
 
 def _short(state: State, cohorts: Cohorts) -> Cohorts:
     """Return the cohorts of which not all members are present; cohorts: of those who are."""
-    known, held = np.unique(integers(state.tuples["cohort"].combine_chunks()), return_counts=True)
-    there, present = np.unique(cohorts[cohorts != NOWHERE], return_counts=True)
-    number = np.zeros(len(known), np.int64)
-    number[np.searchsorted(known, there)] = present
-    return known[number < held]
+    cohort_ids, sizes = np.unique(
+        integers(state.tuples["cohort"].combine_chunks()), return_counts=True
+    )
+    present_ids, present_counts = np.unique(cohorts[cohorts != NOWHERE], return_counts=True)
+    present_members = np.zeros(len(cohort_ids), np.int64)
+    present_members[np.searchsorted(cohort_ids, present_ids)] = present_counts
+    return cohort_ids[present_members < sizes]
 
 
-def _begun(table: Table, asked: Next, key: bytes) -> State:
+def _begun(table: Table, parameters: Next, key: bytes) -> State:
     """Return the state of a series that begins. Raises AnonError if the table has no l values."""
-    l = asked.l or 2  # noqa: E741
+    l = parameters.l or 2  # noqa: E741
     if l < 2:
         raise AnonError(NAME, Parameter("l") + " must be at least 2", f"{l}")
-    for at, name in enumerate(table.columns["sensitive"]):
-        found = len(np.unique(table.codes[:, at]))
-        if found < l:
+    for c, name in enumerate(table.columns["sensitive"]):
+        distinct = len(np.unique(table.codes[:, c]))
+        if distinct < l:
             raise AnonError(
                 NAME,
                 Parameter("l") + f" must be at most the number of values of {name}",
-                f"{l} of {found}",
+                f"{l} of {distinct}",
             )
     head = {
         "series": VERSION,
         "key_check": key_check(key),
         "l": l,
-        "leaf": asked.leaf or LEAF.get(l, 80),
-        "waiting": WAITING.get(l, 0.05) if asked.waiting is None else asked.waiting,
-        "columns": {role: dict(own) for role, own in table.columns.items()},
+        "leaf": parameters.leaf or LEAF.get(l, 80),
+        "waiting": WAITING.get(l, 0.05) if parameters.waiting is None else parameters.waiting,
+        "columns": {role: dict(types) for role, types in table.columns.items()},
         "next": 1,
         "placed": 0,
         "releases": [],
@@ -229,16 +233,18 @@ def _place(state: State, table: Table, key: bytes, apart: bool) -> float:
     rank = orders(key, len(state.releases) + 1, persons.hashes)
     quasi, classes = blind_leaves(table, int(state.head["leaf"]))
     waiting = float(state.head["waiting"])
-    found = place(quasi, classes, table.codes, rank, state.l, waiting, apart)
-    members = np.flatnonzero(found.cohorts >= 0)
-    state.enter(persons.take(members), first + found.cohorts[members].astype(np.int64))
-    state.head["next"] = first + int(found.cohorts.max()) + 1
-    waits = np.flatnonzero(found.cohorts < 0)
-    cover = found.cover[waits].astype(np.int64)
+    placed = place(quasi, classes, table.codes, rank, state.l, waiting, apart)
+    members = np.flatnonzero(placed.cohorts >= 0)
+    state.enter(persons.take(members), first + placed.cohorts[members].astype(np.int64))
+    state.head["next"] = first + int(placed.cohorts.max()) + 1
+    waiting_rows = np.flatnonzero(placed.cohorts < 0)
+    cover = placed.cover[waiting_rows].astype(np.int64)
     cover = np.where(cover < 0, NOWHERE, first + cover)
-    own = [pa.array(cover), persons.hashes.take(pa.array(waits))]
-    state.waiting = pa.concat_tables([state.waiting, pa.table(own, schema=state.waiting.schema)])
-    return found.largest
+    columns = [pa.array(cover), persons.hashes.take(pa.array(waiting_rows))]
+    state.waiting = pa.concat_tables(
+        [state.waiting, pa.table(columns, schema=state.waiting.schema)]
+    )
+    return placed.largest
 
 
 def blind_leaves(table: Table, rows: int) -> tuple[QuasiTable, npt.NDArray[np.int32]]:

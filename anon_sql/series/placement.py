@@ -72,12 +72,12 @@ def place(
             break
         classes = _united(table, classes, int(bare[0]))
     many = int(leaf.max()) + 1
-    found = kernels.cohorts.nearest(
+    nearest = kernels.cohorts.nearest(
         table.points, weight, leaf, cohort, *kernels.hashing.group(leaf, many)
     )
     waits = np.bincount(leaf[cohort < 0], minlength=many) / np.bincount(leaf, minlength=many)
-    cohorts, cover = np.empty_like(cohort), np.empty_like(found)
-    cohorts[order], cover[order] = cohort, found
+    cohorts, cover = np.empty_like(cohort), np.empty_like(nearest)
+    cohorts[order], cover[order] = cohort, nearest
     return Placed(cohorts, cover, float(waits.max()))
 
 

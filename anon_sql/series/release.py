@@ -58,21 +58,23 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
     state.require_present(function, table.persons, key)
     _require_simple(request)
     cohorts = state.cohort_of(table.persons)
-    at = pc.index_in(table.persons.hashes, value_set=state.waiting["person"].combine_chunks())
-    cover = integers(state.waiting["cohort"].combine_chunks().take(at))
+    positions = pc.index_in(
+        table.persons.hashes, value_set=state.waiting["person"].combine_chunks()
+    )
+    cover = integers(state.waiting["cohort"].combine_chunks().take(positions))
     shown = np.flatnonzero((cohorts != NOWHERE) | (cover != NOWHERE))
-    here = int((cohorts != NOWHERE).sum())
-    if here < request.k:
+    members = int((cohorts != NOWHERE).sum())
+    if members < request.k:
         raise AnonError(
             function,
             f"a release must have at least k = {request.k} persons with a cohort",
-            f"{here}",
+            f"{members}",
             "persons without one wait for the next release",
         )
     part = table.only(shown)
     present = cohorts[shown] != NOWHERE
     ids = np.where(present, cohorts[shown], cover[shown])
-    known, unit_of = np.unique(ids, return_inverse=True)
+    unit_ids, unit_of = np.unique(ids, return_inverse=True)
     with kernels.ahead.beside(function, False):
         prepared = prepare(part.source, blind(request), part.paths)
         order = prepared.table.order
@@ -81,28 +83,33 @@ def release(state: State, table: Table, key: bytes) -> SeriesRelease:
             return legal_partition(rows, call, request.method).classes
 
         home = union_classes(prepared.table, prepared.call, plain, unit_of[order], present[order])
-        found = Partition(home[unit_of[order]])
+        partition = Partition(home[unit_of[order]])
         prepared = replace(prepared, request=replace(blind(request), k=1))
-        made = label(prepared, found)
-        check(prepared, found, made)
-    groups = made.row_group
+        anonymized = label(prepared, partition)
+        check(prepared, partition, anonymized)
+    groups = anonymized.row_group
     _require_whole(request, groups, unit_of, present)
-    group_of = np.full(len(known), -1)
+    group_of = np.full(len(unit_ids), -1)
     group_of[unit_of] = groups
     class_in = np.zeros(int(groups.max()) + 1, np.int32)
-    class_in[groups] = made.class_of
-    held = state.tuples["tuple"].combine_chunks().dictionary_encode()
-    texts = held.dictionary.to_pylist()
+    class_in[groups] = anonymized.class_of
+    tuples = state.tuples["tuple"].combine_chunks().dictionary_encode()
+    texts = tuples.dictionary.to_pylist()
     rank = np.empty(len(texts), np.int64)
     rank[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-    own = group_of[np.searchsorted(known, integers(state.tuples["cohort"].combine_chunks()))]
-    rows = np.lexsort((rank[held.indices.to_numpy()], own))
+    group_of_tuple = group_of[
+        np.searchsorted(unit_ids, integers(state.tuples["cohort"].combine_chunks()))
+    ]
+    rows = np.lexsort((rank[tuples.indices.to_numpy()], group_of_tuple))
     values = [json.loads(text) for text in texts]
-    picked = held.indices.take(pa.array(rows))
+    picked = tuples.indices.take(pa.array(rows))
     return SeriesRelease(
-        class_in[own[rows]],
-        {n: pa.array([one[n] for one in values], pa.string()).take(picked) for n in request.kept},
-        dict(zip(request.quasi, made.labels, strict=True)),
+        class_in[group_of_tuple[rows]],
+        {
+            n: pa.array([tuple_values[n] for tuple_values in values], pa.string()).take(picked)
+            for n in request.kept
+        },
+        dict(zip(request.quasi, anonymized.labels, strict=True)),
     )
 
 

@@ -50,10 +50,12 @@ class Persons:
     digests: pa.StringArray
     tuples: pa.DictionaryArray
 
-    def take(self, at: npt.NDArray[np.int64]) -> "Persons":
+    def take(self, positions: npt.NDArray[np.int64]) -> "Persons":
         """Return the persons at some positions."""
-        picked = pa.array(at)
-        return Persons(*(own.take(picked) for own in (self.hashes, self.digests, self.tuples)))
+        picked = pa.array(positions)
+        return Persons(
+            *(column.take(picked) for column in (self.hashes, self.digests, self.tuples))
+        )
 
     def digest(self, key: bytes) -> str:
         """Return a keyed digest of all persons and tuples, in whatever order."""
@@ -110,8 +112,8 @@ class State:
         The values of a person have no part in it: a member whose values change stays a member.
         """
         members = self.members["person"].combine_chunks()
-        at = pc.index_in(persons.hashes, value_set=members)
-        cohorts: Cohorts = integers(self.members["cohort"].combine_chunks().take(at))
+        positions = pc.index_in(persons.hashes, value_set=members)
+        cohorts: Cohorts = integers(self.members["cohort"].combine_chunks().take(positions))
         return cohorts
 
     def changed(self, persons: Persons) -> int:
@@ -131,14 +133,17 @@ class State:
 
     def enter(self, persons: Persons, cohorts: Cohorts) -> None:
         """Add members of new cohorts."""
-        own = pa.array(cohorts)
+        cohort_column = pa.array(cohorts)
         self.head["placed"] += len(cohorts)
         self.members = pa.concat_tables(
-            [self.members, pa.table([own, persons.hashes, persons.digests], schema=_MEMBERS)]
+            [
+                self.members,
+                pa.table([cohort_column, persons.hashes, persons.digests], schema=_MEMBERS),
+            ]
         )
         texts = persons.tuples.dictionary_decode()
         self.tuples = pa.concat_tables(
-            [self.tuples, pa.table([own, texts], schema=self.tuples.schema)]
+            [self.tuples, pa.table([cohort_column, texts], schema=self.tuples.schema)]
         )
 
     def remove(self, cohorts: Cohorts) -> None:
@@ -147,17 +152,17 @@ class State:
         lost = self.members.filter(pc.is_in(self.members["cohort"], value_set=gone))["person"]
         self.withheld = pa.concat_arrays([self.withheld, lost.combine_chunks()])
         self.tuples, self.members = (
-            own.filter(pc.invert(pc.is_in(own["cohort"], value_set=gone)))
-            for own in (self.tuples, self.members)
+            table.filter(pc.invert(pc.is_in(table["cohort"], value_set=gone)))
+            for table in (self.tuples, self.members)
         )
         alone = pc.is_in(self.waiting["cohort"], value_set=gone)
-        own = pc.if_else(alone, NOWHERE, self.waiting["cohort"])
-        self.waiting = self.waiting.set_column(0, "cohort", own)
+        cover = pc.if_else(alone, NOWHERE, self.waiting["cohort"])
+        self.waiting = self.waiting.set_column(0, "cohort", cover)
 
     def forget(self, persons: pa.Array) -> None:
         """Remove the cohorts of some persons; withhold these persons, also if they only waited."""
-        of = self.members.filter(pc.is_in(self.members["person"], value_set=persons))
-        self.remove(integers(of["cohort"].combine_chunks().unique()))
+        memberships = self.members.filter(pc.is_in(self.members["person"], value_set=persons))
+        self.remove(integers(memberships["cohort"].combine_chunks().unique()))
         waits = pc.is_in(self.waiting["person"], value_set=persons)
         lost = self.waiting.filter(waits)["person"].combine_chunks()
         self.head["placed"] += len(lost)
@@ -182,22 +187,22 @@ def series_key(key: bytes) -> bytes:
 
 def digests(key: bytes, hashes: Sequence[bytes], tuples: pa.DictionaryArray) -> pa.StringArray:
     """Return 32 hexadecimal digits for each person and tuple, by keyed BLAKE2b (RFC 7693)."""
-    own = blake2b(key=keyed(key, "digest").encode(), digest_size=16)
+    keyed_hash = blake2b(key=keyed(key, "digest").encode(), digest_size=16)
     texts = [bytes.fromhex(keyed(key, "tuple", text)) for text in tuples.dictionary.to_pylist()]
-    found = []
-    for person, at in zip(hashes, tuples.indices.to_numpy().tolist(), strict=True):
-        one = own.copy()  # in which the key is hashed already
-        one.update(person + texts[at])
-        found.append(one.hexdigest())
-    return pa.array(found, pa.string())
+    hexadecimals = []
+    for person, tuple_id in zip(hashes, tuples.indices.to_numpy().tolist(), strict=True):
+        person_hash = keyed_hash.copy()  # in which the key is hashed already
+        person_hash.update(person + texts[tuple_id])
+        hexadecimals.append(person_hash.hexdigest())
+    return pa.array(hexadecimals, pa.string())
 
 
 def orders(key: bytes, number: int, hashes: pa.StringArray) -> npt.NDArray[np.uint64]:
     """Return the secret random number of each person in one release, uint64[n]."""
-    own = keyed(key, "order", str(number)).encode()
+    order_key = keyed(key, "order", str(number)).encode()
     persons = hashes.cast(pa.binary()).to_pylist()
-    found = [blake2b(person, key=own, digest_size=8).digest() for person in persons]
-    return np.frombuffer(b"".join(found), np.uint64)
+    hashed = [blake2b(person, key=order_key, digest_size=8).digest() for person in persons]
+    return np.frombuffer(b"".join(hashed), np.uint64)
 
 
 def read_state(
@@ -214,7 +219,7 @@ def read_state(
     if dict(types) not in (COLUMNS, in_pandas):
         raise AnonError(function, rule, "a table with other columns", "a series begins without one")
     texts = {name: rows.field(name) for name in COLUMNS}
-    cohort, person, tuple_ = (valid(own) for own in texts.values())
+    cohort, person, tuple_ = (valid(values) for values in texts.values())
     if not (cohort | person | tuple_).any():
         return None
     heads = texts["tuple"].filter(pa.array(~cohort & ~person & tuple_)).to_pylist()
@@ -261,13 +266,13 @@ def _named(function: str) -> Parameter:
 def _is_tuple(text: str, names: set[str]) -> bool:
     """Return whether a text is JSON of a text or null for each column."""
     try:
-        found = json.loads(text)
+        values = json.loads(text)
     except ValueError:
         return False
     return (
-        isinstance(found, dict)
-        and set(found) == names
-        and all(value is None or isinstance(value, str) for value in found.values())
+        isinstance(values, dict)
+        and set(values) == names
+        and all(value is None or isinstance(value, str) for value in values.values())
     )
 
 
@@ -292,12 +297,12 @@ def _is_head(head: dict[str, Any]) -> bool:
         and isinstance(columns, dict)
         and _has(columns, dict.fromkeys(("sensitive", "kept", "entity"), dict))
         and isinstance(releases, list)
-        and all(isinstance(each, dict) and _has(each, _FIGURES) for each in releases)
+        and all(isinstance(figures, dict) and _has(figures, _FIGURES) for figures in releases)
     )
 
 
-def _has(found: dict[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> bool:
-    return all(isinstance(found.get(name), kind) for name, kind in kinds.items())
+def _has(entries: dict[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> bool:
+    return all(isinstance(entries.get(name), kind) for name, kind in kinds.items())
 
 
 def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, Any]:
@@ -319,10 +324,14 @@ def _head(function: str, rule: Any, text: str, key: bytes | None) -> dict[str, A
 
 def require_columns(function: str, state: State, columns: Mapping[str, Mapping[str, str]]) -> None:
     """Raise AnonError unless columns and their types are those of the series."""
-    for role, own in columns.items():
-        known = state.head["columns"][role]
-        if known != dict(own):
-            names = [name for name in {**known, **own} if known.get(name) != own.get(name)]
+    for role, types in columns.items():
+        series_types = state.head["columns"][role]
+        if series_types != dict(types):
+            names = [
+                name
+                for name in {**series_types, **types}
+                if series_types.get(name) != types.get(name)
+            ]
             raise AnonError(
                 function,
                 f"the {role} columns must be those that the series began with",
