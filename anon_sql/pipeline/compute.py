@@ -48,8 +48,7 @@ Bools = npt.NDArray[np.bool_]
 class Checked:
     """What was checked of the r rows of a release.
 
-    hashes: uint64[r], the hash of the kept values of each row.
-    class_of: int32[r], its class.
+    hashes: uint64[r], the hash of the kept values of each row; class_of: int32[r], its class.
     labels: of every class, by name of the quasi-identifier.
     """
 
@@ -89,9 +88,8 @@ def release(
     printed labels must satisfy k, l and t. Classes with equal labels form one group; if it is not
     legal, it is merged with others and labels are made anew.
 
-    Rows are ordered by a hash of their labels, and within a group by ``source.hashes``, so the
-    order of the source is not revealed. Raises AnonError, without releasing anything, if the
-    request cannot be satisfied or a check fails.
+    Rows are ordered by a hash of their labels, then by ``source.hashes``, which hides the order of
+    the source. Raises AnonError if the request cannot be satisfied or a check fails.
 
     paths: the rows of the hierarchy.
     domain: of the whole table, if the source has a part of its rows.
@@ -260,8 +258,7 @@ def merge_equal_labels(
     dropped: bool[m], groups that are left out of the release.
     nodes: int32[n, d] that the method chose, or None.
     """
-    table, call = prepared.table, prepared.call
-    limits = call.constraint
+    table, call, limits = prepared.table, prepared.call, prepared.call.constraint
     if limits.rules is None or not limits.rules.persons:
         return None
     kept = np.where(dropped[groups], np.int32(-1), groups)[table.order]
@@ -303,16 +300,12 @@ def common_nodes(table: QuasiTable, classes: Ids, nodes: Ids) -> Ids:
         if not isinstance(column, Hierarchical) or len(rows) == 0:
             continue
         tree, column_nodes = column.tree, nodes[rows, i]
-        first_leaf = np.minimum.reduceat(
+        low = np.minimum.reduceat(
             np.where(column_nodes < 0, tree.leaves, tree.first[column_nodes]), first
         )
-        last_leaf = np.maximum.reduceat(
-            np.where(column_nodes < 0, -1, tree.last[column_nodes]), first
-        )
+        high = np.maximum.reduceat(np.where(column_nodes < 0, -1, tree.last[column_nodes]), first)
         node = np.maximum.reduceat(column_nodes, first).astype(np.int64)
-        while (
-            below := (node >= 0) & ((tree.first[node] > first_leaf) | (tree.last[node] < last_leaf))
-        ).any():
+        while (below := (node >= 0) & ((tree.first[node] > low) | (tree.last[node] < high))).any():
             node[below] = tree.parent[node[below]]
         node[(node >= 0) & (np.minimum.reduceat(column_nodes, first) < 0)] = tree.root
         result[rows, i] = np.repeat(node, np.diff(starts))
@@ -459,8 +452,7 @@ def require_few_left_out(
 
     suppressed: bool[n], rows that are suppressed in the release.
     by_method: bool[n], those that the method suppressed.
-    domain: of the whole table, if these are a part of its rows. The limit is then that of the whole
-        table, and ``require_all_parts`` counts all parts together.
+    domain: of the whole table, if these are a part of its rows; the limit is that of all parts.
     """
     if request.suppressed != "drop":
         return
