@@ -55,5 +55,5 @@ def test_rows_that_are_all_equal_are_one_cluster():
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.cluster", None)
-    with pytest.raises(AnonError, match=r"scikit-learn must be installed, .*anon-sql\[ml\]"):
+    with pytest.raises(AnonError, match=r"scikit-learn must be installed; .*anon-sql\[ml\]"):
         density("dop", table_of(np.zeros((4, 1))), None, 2, 1)
