@@ -185,7 +185,7 @@ def test_rows_alike_are_dealt_and_rows_of_a_person_are_refused_if_they_are_too_m
         "SELECT 1 AS a, i AS s, if(i < 900, 1, i) AS person FROM range(1000) r(i)"
     )
     call = asked(con, "big", k=5, quasi=["a"], keep=["s"], entity="person")
-    with pytest.raises(AnonError, match="a region must have at most 200 rows, got one of 9"):
+    with pytest.raises(AnonError, match="a part must have at most 200 rows, got one of 9"):
         Routed(con, "big", call, 100)
 
 
