@@ -92,7 +92,7 @@ def test_regions_give_a_legal_release_or_one_sentence(
         error = str(refused)
     if routed is None:
         assert "\n" not in error
-        if "region must" not in error:  # then one statement refuses the table too
+        if "part must" not in error:  # then one statement refuses the table too
             with pytest.raises(Exception, match=r"k must|l must|max_share must"):
                 con.execute(
                     f"FROM mondrian('big', k := {k}, l := {l}, t := {t}, quasi := {QUASI}, "
