@@ -13,6 +13,10 @@ HABITS = {
     "whoever": re.compile(r"\bwhoever\b", re.IGNORECASE),
     "nobody": re.compile(r"\bnobody\b", re.IGNORECASE),
     "is none of": re.compile(r"\b(?:is|are) none of\b", re.IGNORECASE),
+    "a bare a for per": re.compile(
+        r"\b(?:bytes|[kMG]B|MiB|seconds|one (?:row|task|file)) a "
+        r"(?:row|task|page|second|person|month|class|column|part|file|year)\b"
+    ),
     "a sentence that begins with Of": re.compile(
         r"(?:^|[.:;!?][*)]* |\n(?:[-*>] |\d+\. |\|? ?))Of (?!course\b)"
     ),
@@ -82,7 +86,7 @@ def words(sentence: str) -> list[str]:
     return [word for word in sentence.split() if re.search(r"\w", word)]
 
 
-WORDS = {name: HABITS[name] for name in ("whoever", "nobody", "is none of")}
+WORDS = {name: HABITS[name] for name in ("whoever", "nobody", "is none of", "a bare a for per")}
 SOURCES = sorted(
     path
     for folder, ending in (("anon_sql", "py"), ("anon_sql", "html"), ("sql", "sql"))

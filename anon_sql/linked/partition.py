@@ -1,4 +1,4 @@
-"""Cut classes of persons by all that is known of them: one wide row a person.
+"""Cut classes of persons by all that is known of them: one wide row per person.
 
 A wide row has the quasi-identifiers of the person and, of each table below whose number of rows is
 known, those of COPIES rows spread over the person's rows in order of time. Classes are cut within

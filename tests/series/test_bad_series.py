@@ -62,7 +62,7 @@ def said_by_all(con, path, state="anon_series", key=KEY, **more):
     [
         (
             "INSERT INTO people SELECT person, age, city, 'other', ward FROM people LIMIT 1",
-            "a series needs a table with one row a person, got 1 row more than persons",
+            "a series needs a table with one row per person, got 1 row more than persons",
         ),
         ("UPDATE people SET person = NULL WHERE person = 33", "must say whose each row is, got"),
         ("UPDATE people SET illness = NULL WHERE person = 33", "must have a sensitive value, got"),

@@ -207,7 +207,7 @@ def combined(values: pa.ChunkedArray, order: pa.Array | None = None) -> pa.Array
     return array if order is None else array.take(order)
 
 
-# Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes a row
+# Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes per row
 # with 1 kept column, 383 with 3 and 439 to 477 with 5; 422 with suppression_limit, 538 with l and
 # 511 with t. Ten million with 1 take 304. The estimate is a fifth above that, for longer texts.
 _ROW = 70  # bytes a row costs whatever its columns: order, classes, hashes, the output's index

@@ -1,4 +1,4 @@
-"""The attacks as SQL calls them: the classes of a release and people in, a row a column out."""
+"""The attacks as SQL calls them: the classes of a release and people in, a row per column out."""
 
 from collections.abc import Mapping
 from typing import Any

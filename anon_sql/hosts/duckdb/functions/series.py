@@ -138,7 +138,7 @@ def _table(
     if many:
         raise AnonError(
             function,
-            "a series needs a table with one row a person",
+            "a series needs a table with one row per person",
             f"{counted(many, 'row')} more than persons",
             "aggregate the rows of a person, or release them without a series",
         )
