@@ -210,11 +210,11 @@ def combined(values: pa.ChunkedArray, order: pa.Array | None = None) -> pa.Array
 # Measured: three million rows of 8 quasi-identifiers, from and into Parquet, take 332 bytes per row
 # with 1 kept column, 383 with 3 and 439 to 477 with 5; 422 with suppression_limit, 538 with l and
 # 511 with t. Ten million with 1 take 304. The estimate is a fifth above that, for longer texts.
-_ROW = 70  # bytes per row costs whatever its columns: order, classes, hashes, the output's index
+_ROW = 70  # bytes that a row costs whatever its columns: order, classes, hashes, the output's index
 _QUASI = 35  # bytes a value of a quasi-identifier costs: Arrow's copy, arrays, the label
 _KEPT = 45  # bytes a value that is released as it is costs: DuckDB's list and the output
 _MARK = 24  # bytes a value costs whose column only a * releases: its hash, in a list and sorted
-_SEARCH = 230  # bytes per row costs where classes are searched under l, t, people or a limit
+_SEARCH = 230  # bytes that a row costs where classes are searched under l, t, people or a limit
 # Measured with benchmarks/audit.py: ten million rows of 8 quasi-identifiers and 1 or 2 others.
 _AUDITED = 60  # bytes a raw row and its released row cost an audit whatever their columns
 _NUMBER = 4  # bytes a quasi-identifier costs an audit
