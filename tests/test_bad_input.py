@@ -125,7 +125,7 @@ def test_more_rows_than_fit_into_memory(con):
     assert said.startswith("rayden: the table must fit into memory, got more than ")
     assert "0.1 GiB of memory there are at about" in said
     assert said.endswith(
-        "bytes a row; raise memory_limit, or release it in parts: anon_sql.release(con, …) or anon-sql release"
+        "bytes per row; raise memory_limit, or release it in parts: anon_sql.release(con, …) or anon-sql release"
     )
 
 
