@@ -21,8 +21,8 @@ def test_every_column_needs_a_role(con):
         "quasi, sensitive or keep, or pass keep := ['*'] to release all of them as they are"
     )
     call = "FROM rayden('t', quasi := ['a'], {})"
-    assert "none for code and 1 column" in fails(con, call.format("keep := []"))
-    assert "none for 1 column" in fails(con, call.format("keep := ['code']"))
+    assert "no role for code and 1 column" in fails(con, call.format("keep := []"))
+    assert "no role for 1 column" in fails(con, call.format("keep := ['code']"))
     assert columns(con, call.format("keep := ['*'], identifiers := ['code']"))[:1] == ["a"]
     assert columns(con, call.format("keep := '*'"))[:2] == ["code", "a"]
     con.execute("COMMENT ON COLUMN t.code IS 'anon:identifier'")

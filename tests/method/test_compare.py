@@ -335,7 +335,7 @@ def test_no_column_needs_a_role(con):
     con.execute("CREATE TABLE t AS SELECT i % 9 AS a, 'name' || i AS who FROM range(50) AS r(i)")
     compared = "SELECT note FROM compare('t', methods := 'mondrian', ks := [5], quasi := ['a'])"
     assert con.execute(compared).fetchall() == [(None,)]
-    assert "none for who" in fails(con, "FROM mondrian('t', k := 5, quasi := ['a'])")
+    assert "no role for who" in fails(con, "FROM mondrian('t', k := 5, quasi := ['a'])")
 
 
 def test_an_empty_table(con):

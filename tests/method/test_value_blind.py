@@ -111,7 +111,7 @@ def labels(con, call, quasi, seed):
     left_out = [name for name in QUASI if name not in used]
     found = con.execute(
         f"SELECT rid, {', '.join(used)} FROM {method}('t', {options}, quasi := {used!r}, "
-        f"drop := {left_out!r}, sensitive := ['ill'], keep := ['income', 'rid'])"
+        f"exclude := {left_out!r}, sensitive := ['ill'], keep := ['income', 'rid'])"
     ).fetchall()
     of_row = {rid: q[: len(used)] for q, (_, _, rid) in zip(quasi, rest, strict=True)}
     return Counter((of_row[rid], str(shown)) for rid, *shown in found)

@@ -110,7 +110,7 @@ FAULTS = {
         "UPDATE r SET age = '*' WHERE age = '[30, 33]' AND note = 0",
         "2 rows are suppressed; if any are, at least 3 must be.",
     ),
-    "suppressed rows left out": (
+    "suppressed_rows left out": (
         "DELETE FROM r WHERE age = '[30, 33]' AND note = 0",
         "2 rows are suppressed or left out; if any are, at least 3 must be.",
     ),
@@ -118,7 +118,7 @@ FAULTS = {
         "UPDATE r SET note = 7 WHERE age = '[30, 33]'",
         "4 released rows have kept values that no raw row left has.",
     ),
-    "kept values of a column": (
+    "kept_values of a column": (
         "ALTER TABLE r DROP COLUMN note",
         "The release lacks 1 column that it had to keep.",
     ),

@@ -216,7 +216,7 @@ def test_what_is_undecided_is_named(said):
     facts = deepcopy(said)
     for check in facts["checks"]:
         check |= {"passed": check["property"] not in ("k", "true_labels") or None, "required": 1.0}
-    assert "0 failed, 2 undecided: k, labels" in summary(of_release(facts, draw(facts)))
+    assert "0 failed, 2 undecided: k, true_labels" in summary(of_release(facts, draw(facts)))
     for check in facts["checks"]:
         check["passed"] = None
     shown = summary(of_release(facts, draw(facts)))
