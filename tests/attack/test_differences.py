@@ -1,4 +1,4 @@
-"""joined, left, joined and left: a plain count of components, and the attack in plain SQL."""
+"""joined, left, joined_and_left: a plain count of components, and the attack in plain SQL."""
 
 import random
 

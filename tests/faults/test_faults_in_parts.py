@@ -124,7 +124,7 @@ def group_lost(found, reader, groups):
 
 
 REFUSED = {
-    "a region lost": Fault(after(plan, "plan", lost_region), "every row must be in a region, got"),
+    "a region lost": Fault(after(plan, "plan", lost_region), "every row must be in a part, got"),
     "a region written twice": Fault(
         read_twice, "the parts together must have the kept values of the rows of the table"
     ),
@@ -153,11 +153,11 @@ REFUSED = {
     ),
     "a row lost": Fault(
         after(regions, "release_table", taking(lambda n: np.arange(n - 1))),
-        "every row of a region must be released once",
+        "every row of a part must be released once",
     ),
     "a row twice": Fault(
         after(regions, "release_table", taking(lambda n: np.append(np.arange(n), 0))),
-        "every row of a region must be released once",
+        "every row of a part must be released once",
         call=DROP,
     ),
     "a row twice and another lost": Fault(

@@ -158,7 +158,7 @@ def test_measures_and_verdict_are_of_the_release_of_sql(key, people):
         for role, columns in ROLES.items():
             studio.choose("role", role, columns)
         studio.choose("transparent", "groups")
-        assert "so yours loses more" in studio.page("/data/compare?run=yes")
+        assert "so your release loses more" in studio.page("/data/compare?run=yes")
         page = studio.page("/data/check?run=yes")
         assert 'role="alert"' not in page
         statement = released_by(page)
