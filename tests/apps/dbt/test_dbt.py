@@ -221,7 +221,7 @@ def test_persist_docs_keeps_the_roles(refused):
     ("model", "said"),
     [
         ("misspelt", "got no column called persn_id"),
-        ("unknown_role", "must be identifier, quasi, sensitive, keep or drop, got quasy"),
+        ("unknown_role", "must be identifier, quasi, sensitive, keep or exclude, got quasy"),
         ("uncommitted", "comments count only where the relation is the committed table"),
     ],
 )

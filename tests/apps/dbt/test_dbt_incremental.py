@@ -134,7 +134,7 @@ def test_a_full_refresh_of_the_whole_table_releases_it_anew(stages):
 
 def test_a_run_with_another_ledger_appends_nobody_twice(stages):
     made = stages["of_another_ledger"]
-    assert "got none in the ledger, which cannot tell whom" in made.message["adult_released"]
+    assert "the ledger has none and cannot tell whom" in made.message["adult_released"]
     with duckdb.connect(made.database, read_only=True) as con:
         assert con.execute("SELECT count(*) FROM adult_released").fetchall() == [(288,)]
 
