@@ -246,7 +246,7 @@ def census(con, more=""):
     """What is found of ages in a release of generated records."""
     quasi = "['age', 'education_num', 'race', 'sex']"
     con.execute(f"CREATE OR REPLACE TABLE label AS FROM anonymize('raw', k := 5, quasi := {quasi}, "
-                f"keep := ['rid'], sensitive := 'income', \"drop\" := ['*']{more})")  # fmt: skip
+                f"keep := ['rid'], sensitive := 'income', exclude := ['*']{more})")  # fmt: skip
     return attack(con, quasi=("age",))[0]
 
 

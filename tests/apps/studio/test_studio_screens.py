@@ -261,7 +261,8 @@ def test_hostile_names(tmp_path):
             assert "<img" not in text
             assert "<b>people" not in text
             assert 'role="alert"' not in text, text
-            assert "49" not in text or "7 * 7" in text
+            bare = re.sub(r'data-choice="[0-9a-f]+"', "", text)  # a digest may hold any digits
+            assert "49" not in bare or "7 * 7" in bare
         fresh = anon_sql.connect()
         fresh.execute(f"CREATE VIEW raw AS FROM '{file}'")
         page = found.page("/data/check")
