@@ -42,6 +42,15 @@ class Picture(NamedTuple):
     sql: str
 
 
+def _by_k(name: str, title: str, says: str, up: str, measure: str) -> Picture:
+    """Return the picture of a measure of ``tradeoff``: a line for k alone, and one for l = 2."""
+    sql = f"""\
+SELECT k, any_value({measure}) FILTER (l = 1) AS "k alone",
+    any_value({measure}) FILTER (l = 2) AS "with l = 2"
+FROM tried GROUP BY k ORDER BY k;"""
+    return Picture(name, title, says, "lines", "k", up, sql)
+
+
 ROWS = 4_000
 SETUP = """\
 CREATE TABLE released AS FROM anonymize('adult', k := 10);
@@ -85,40 +94,26 @@ WHERE size <= 20 GROUP BY size ORDER BY size;""",
         "NCP, 0 to 1",
         "FROM attribute_loss('adult', 'released') ORDER BY ncp DESC;",
     ),
-    Picture(
+    _by_k(
         "k",
         "Loss by k",
         "A larger k costs detail. l = 2 costs more at a small k.",
-        "lines",
-        "k",
         "GCP, 0 to 1",
-        """\
-SELECT k, any_value(gcp) FILTER (l = 1) AS "k alone", any_value(gcp) FILTER (l = 2) AS "with l = 2"
-FROM tried GROUP BY k ORDER BY k;""",
+        "gcp",
     ),
-    Picture(
+    _by_k(
         "queries",
         "Error of counts by k",
         "Counts over two columns become less exact as k grows.",
-        "lines",
-        "k",
         "mean relative error",
-        """\
-SELECT k, any_value(query_error) FILTER (l = 1) AS "k alone",
-    any_value(query_error) FILTER (l = 2) AS "with l = 2"
-FROM tried GROUP BY k ORDER BY k;""",
+        "query_error",
     ),
-    Picture(
+    _by_k(
         "exposed",
         "Rows in classes with one sensitive value",
         "k alone leaves many rows in classes with one income. l = 2 leaves none.",
-        "lines",
-        "k",
         "share of the rows",
-        """\
-SELECT k, any_value(exposed_share) FILTER (l = 1) AS "k alone",
-    any_value(exposed_share) FILTER (l = 2) AS "with l = 2"
-FROM tried GROUP BY k ORDER BY k;""",
+        "exposed_share",
     ),
     Picture(
         "methods",

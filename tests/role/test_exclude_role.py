@@ -1,4 +1,4 @@
-"""The role exclude: columns that are left out although they identify nobody, wherever roles go."""
+"""The role exclude: columns that are left out although they are not identifiers, in every host."""
 
 import json
 
