@@ -298,7 +298,7 @@ def test_each_screen_says_how_tables_that_belong_together_are_released(tmp_path)
     ("sql", "said", "loads"),
     [
         (f"SELECT * REPLACE (age + 1 AS age) FROM ({PEOPLE})", "must have the sha256", True),
-        (f"SELECT * EXCLUDE (cost) FROM ({PEOPLE})", "none called cost", False),
+        (f"SELECT * EXCLUDE (cost) FROM ({PEOPLE})", "no column called cost", False),
     ],
 )
 def test_a_recipe_beside_a_file_that_differs(tmp_path, sql, said, loads):
