@@ -1,4 +1,4 @@
-"""Read and write CSV, TSV and Parquet files, and folders of Parquet files.
+"""Read and write files in the formats of the table ``FORMATS``, and folders of Parquet files.
 
 Names of files reach DuckDB as parameters only, so none of them is ever read as SQL.
 """
@@ -11,6 +11,7 @@ import duckdb
 
 from anon_sql.apps.csv.dialect import CsvSource, Dialect
 from anon_sql.apps.csv.loading import load
+from anon_sql.apps.formats.format import Format, Source
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words
 from anon_sql.hosts.contents import require_parquet
@@ -27,10 +28,10 @@ def kind(path: Path, function: str = "release") -> tuple[str, str]:
     """
     if path.is_dir():
         return "parquet", ""
-    for ending, name in KINDS.items():
+    for ending, found in FORMATS.items():
         if path.name.lower().endswith(ending):
-            return name, ending
-    raise AnonError(function, f"files must end in {', '.join(KINDS)}", f"'{path.name}'")
+            return found.name, ending
+    raise AnonError(function, f"files must end in {', '.join(FORMATS)}", f"'{path.name}'")
 
 
 def in_database(source: Path) -> tuple[Path, str] | None:
@@ -127,10 +128,10 @@ def read(
     dialect: Dialect | None = None,
     called: tuple[str, str] = ("release", "IN"),
 ) -> dict[str, Words]:
-    """Create ``table`` from a file: all rows of a Parquet file, all lines of a CSV file.
+    """Create ``table`` from all rows of a file, as its format reads it.
 
-    A table of a database becomes a view. Returns a sentence for each column of a CSV that is text
-    for the sake of a few texts.
+    A table of a database becomes a view. Returns a sentence for each column that is not what a
+    person expects, such as text for the sake of a few texts.
     labels: a CSV holds a release, whose labels are text whatever they look like, '' and all.
     named: the path whose name says the format, where it is not the source. dialect: how a CSV is
     written, if not as its extension says. called: the function and the argument that errors name.
@@ -138,15 +139,24 @@ def read(
     if (stored := in_database(source)) is not None:
         read_table(con, *stored, table, called, trim=bool(dialect and dialect.trim))
         return {}
-    name, ending = kind(source if source.is_dir() else named or source, called[0])
-    if name == "csv":
-        stated = dialect or Dialect(header=labels or None)
-        complete = stated.named(_delimiter(ending))
-        delimiter_named = stated.delimiter is not None or labels
-        csv_source = CsvSource(source, _packed(ending), complete, delimiter_named, *called)
-        return load(con, csv_source, table, labels=labels)
-    rows = con.read_parquet(parquet(source, called), hive_partitioning=False)
-    (trimmed(rows) if dialect and dialect.trim else rows).create(table)
+    _, ending = kind(source if source.is_dir() else named or source, called[0])
+    read_file = FORMATS[ending or ".parquet"].read
+    return read_file(con, Source(source, ending, labels, dialect, called), table)
+
+
+def _read_csv(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+    stated = source.dialect or Dialect(header=source.labels or None)
+    complete = stated.named(_delimiter(source.ending))
+    delimiter_named = stated.delimiter is not None or source.labels
+    packing = _packed(source.ending)
+    csv_source = CsvSource(source.path, packing, complete, delimiter_named, *source.called)
+    return load(con, csv_source, table, labels=source.labels)
+
+
+def _read_parquet(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+    patterns = parquet(source.path, source.called)
+    rows = con.read_parquet(patterns, hive_partitioning=False)
+    (trimmed(rows) if source.dialect and source.dialect.trim else rows).create(table)
     return {}
 
 
@@ -199,13 +209,21 @@ def parquet(source: Path, called: tuple[str, str]) -> list[str]:
 
 def write(con: duckdb.DuckDBPyConnection, select: str, temporary: Path, target: Path) -> None:
     """Write a query to ``temporary``, in the format that the name of the target says."""
-    name, ending = kind(target)
-    options = ["FORMAT " + name, "USE_TMP_FILE false"]
-    if name == "csv":
-        options.append("HEADER true")
-        options.append(f"DELIMITER '{_delimiter(ending)}'")
-        options.append(f"COMPRESSION {_packed(ending) or 'none'}")
-    con.execute(f"COPY ({select}) TO ? ({', '.join(options)})", [str(temporary)])
+    _, ending = kind(target)
+    FORMATS[ending].write(con, select, temporary, ending)
+
+
+def _write_csv(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) -> None:
+    delimiter, packing = _delimiter(ending), _packed(ending) or "none"
+    _copy(con, select, path, f"csv, HEADER, DELIMITER '{delimiter}', COMPRESSION {packing}")
+
+
+def _write_parquet(con: duckdb.DuckDBPyConnection, select: str, path: Path, _: str) -> None:
+    _copy(con, select, path, "parquet")
+
+
+def _copy(con: duckdb.DuckDBPyConnection, select: str, path: Path, options: str) -> None:
+    con.execute(f"COPY ({select}) TO ? (USE_TMP_FILE false, FORMAT {options})", [str(path)])
 
 
 def own_delimiter(path: Path) -> str:
@@ -224,3 +242,11 @@ def _delimiter(ending: str) -> str:
 
 def _packed(ending: str) -> str | None:
     return PACKED["" if ending.count(".") == 1 else ending[ending.rindex(".") :]]
+
+
+_OF_DUCKDB = {
+    "csv": Format("csv", _read_csv, _write_csv),
+    "parquet": Format("parquet", _read_parquet, _write_parquet),
+}
+# by the ending of a name; a file has the first that fits
+FORMATS: dict[str, Format] = {ending: _OF_DUCKDB[name] for ending, name in KINDS.items()}

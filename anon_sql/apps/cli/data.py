@@ -23,7 +23,7 @@ from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.options import Overwrite
 from anon_sql.datasets import QUASI, SENSITIVE
 from anon_sql.errors import AnonError
-from anon_sql.hosts.files import KINDS, atomic_file
+from anon_sql.hosts.files import atomic_file
 
 Into = Annotated[Path, typer.Option(help="File to write: .csv, .tsv, .parquet or .duckdb.")]
 Rows = Annotated[int, typer.Option(min=0, help="Number of rows.")]
@@ -89,7 +89,7 @@ def _write(
 
 def _require_new(function: str, into: Path, overwrite: bool) -> None:
     """Raise AnonError for a file that cannot be written, or must not be replaced."""
-    endings = [*KINDS, *DATABASES]
+    endings = [*files.FORMATS, *DATABASES]
     if not into.name.lower().endswith(tuple(endings)):
         raise AnonError(function, f"--into must end in {', '.join(endings)}", f"'{into.name}'")
     if not into.parent.is_dir():

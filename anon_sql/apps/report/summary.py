@@ -22,7 +22,7 @@ from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
-from anon_sql.hosts.files import KINDS, digest, files_of
+from anon_sql.hosts.files import digest, files_of
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.version import VERSION
 
@@ -155,7 +155,7 @@ def prepared(
 
 
 def _is_csv(path: Path) -> bool:
-    return any(path.name.lower().endswith(each) and KINDS[each] == "csv" for each in KINDS)
+    return any(path.name.lower().endswith(e) and f.name == "csv" for e, f in files.FORMATS.items())
 
 
 def _shown(value: Any) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import anon_sql
-from anon_sql.apps import manifest
+from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table
 from anon_sql.apps.cli.roles import disclosed, first_recipe
@@ -41,7 +41,7 @@ from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import recipes
-from anon_sql.hosts.files import KINDS, atomic_file, digest
+from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
 
 NOT_YET, OPEN_CHECK = "none that were", "open Check and make the release"
@@ -327,7 +327,7 @@ class Bench:
         of_recipe.require_stated(NAME, recipe.statement)
         of_recipe.require_signable(NAME, judged)
         paths = {
-            "release": self._new(names["release"], tuple(KINDS), overwrite),
+            "release": self._new(names["release"], tuple(files.FORMATS), overwrite),
             "recipe": self._new(names["recipe"], (".toml",), overwrite),
             "summary": self._new(names["summary"], (".html",), overwrite),
         }

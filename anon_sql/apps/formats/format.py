@@ -1,0 +1,49 @@
+"""Describe a file format, as the table of formats in ``apps/files.py`` lists them by ending."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.errors import AnonError, Parameter, Words
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that is read, and how errors name it.
+
+    ending: of its name, or of the name that says the format. labels: whether the file is a release,
+    whose labels are text whatever they look like. dialect: how a CSV file is written, and whether
+    texts are trimmed; None if it was not stated. called: the function and the argument that errors
+    name.
+    """
+
+    path: Path
+    ending: str
+    labels: bool
+    dialect: Dialect | None
+    called: tuple[str, str]
+
+    def error(self, rule: str, got: str, hint: str | Words | None = None) -> AnonError:
+        """Return an error about the file."""
+        return AnonError(self.called[0], Parameter(self.called[1]) + f" must {rule}", got, hint)
+
+
+Read = Callable[[duckdb.DuckDBPyConnection, Source, str], dict[str, Words]]
+Write = Callable[[duckdb.DuckDBPyConnection, str, Path, str], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the files of a format are read and written.
+
+    read: create a table of this name with all rows of a file; return a sentence for each column
+    that is not what a person expects. write: write the rows of a query to a path, which has a
+    temporary name, in the form that an ending says.
+    """
+
+    name: str
+    read: Read
+    write: Write
