@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from anon_sql.hosts.duckdb.listening import listen
     from anon_sql.hosts.duckdb.register import connect, register, unregister
     from anon_sql.hosts.duckdb.roles import declare
+    from anon_sql.hosts.into import release
     from anon_sql.hosts.linked import release_linked
-    from anon_sql.hosts.parts.release import release
 
 __all__ = [
     "AnonError",
@@ -42,7 +42,7 @@ _PLACES = {
     "interrupt": "duckdb.interrupting",
     "ledger": "duckdb.ledger",
     "listen": "duckdb.listening",
-    "release": "parts.release",
+    "release": "into",
     "release_linked": "linked",
 }
 

@@ -18,6 +18,7 @@ from anon_sql.core.parameters import read
 from anon_sql.core.pseudonyms import key_of, reference
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
+from anon_sql.hosts.call import paths_of
 from anon_sql.hosts.documents import plain_name
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import owner_of
@@ -41,7 +42,6 @@ from anon_sql.hosts.files import (
     require_new_folder,
 )
 from anon_sql.hosts.linked_manifest import described
-from anon_sql.hosts.parts.call import paths_of
 from anon_sql.linked.options import Asked, Linking
 from anon_sql.linked.release import Counted, Made, release
 from anon_sql.linked.rows import Given

@@ -12,7 +12,7 @@ import pytest
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.console import stoppable
-from anon_sql.hosts.frames import named
+from anon_sql.hosts.arrow import named
 from tests.command import run
 
 ENDLESS = "SELECT sum(a.range * b.range) FROM range(100000000) AS a, range(100000000) AS b"

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 
 from anon_sql import AnonError, frames
-from anon_sql.hosts.frames import kinds, release
+from anon_sql.hosts.arrow import release
+from anon_sql.hosts.arrow.frame import Frame
+from anon_sql.hosts.frames import kinds
 from tests.faults.fault import CITIES, HIERARCHY, TABLE, Fault, after
 from tests.faults.steps import (
     CHECKED,
@@ -24,10 +26,10 @@ from tests.faults.steps import (
 )
 
 KINDS = {
-    "PyArrow": (lambda con: con.sql("FROM t").to_arrow_table(), kinds.Frame),
+    "PyArrow": (lambda con: con.sql("FROM t").to_arrow_table(), Frame),
     "pandas": (lambda con: con.sql("FROM t").df(), kinds.PandasFrame),
     "Polars": (lambda con: con.sql("FROM t").pl(), kinds.PolarsFrame),
-    "DuckDB": (lambda con: con.sql("FROM t"), kinds.Frame),
+    "DuckDB": (lambda con: con.sql("FROM t"), Frame),
 }
 # No other host decides what is released once more: SQL picks the columns while it binds.
 BY_AUDIT = "an identifier left in"

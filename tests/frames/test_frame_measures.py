@@ -119,7 +119,7 @@ def test_several_releases_and_earlier_ones(pair):
 
 
 def test_no_view_is_left(pair):
-    from anon_sql.hosts.frames.database import cursor, settings_of
+    from anon_sql.hosts.arrow.database import cursor, settings_of
 
     _, (raw, released) = pair
     frames.gcp(raw, released, quasi=["age", "city"])

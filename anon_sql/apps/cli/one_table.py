@@ -43,10 +43,10 @@ from anon_sql.apps.cli.suggestions import by_role, entity_of, say_suggestions, s
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.roles import PARAMETER, REST, fold, has_tag
 from anon_sql.errors import Words
+from anon_sql.hosts.call import relation_call
 from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.kept import unique_on_kept
-from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions
 
 NO_ROLES = 2  # exit code
@@ -154,7 +154,7 @@ def _check(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
     values = {**asked.required, **asked.options}
     others = {name: value for name, value in values.items() if name not in ("k", "like")}
     named = {role: names or None for role, names in asked.roles.items()}
-    parts_request(con, "raw", asked.method, values["k"], {**others, **named})
+    relation_call(con, "raw", asked.method, values["k"], {**others, **named})
 
 
 def bind(

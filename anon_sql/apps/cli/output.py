@@ -17,11 +17,11 @@ from anon_sql.core import stopping
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Option, Words, did_you_mean, listed
+from anon_sql.hosts.arrow.named import released_by_name
+from anon_sql.hosts.call import relation_call
 from anon_sql.hosts.files import atomic_file, atomic_folder, remove_temporary, stored, write_files
-from anon_sql.hosts.frames.named import released_by_name
 from anon_sql.hosts.kept import MEASURED
 from anon_sql.hosts.parquet import ArrowRows, write_parquet
-from anon_sql.hosts.parts.call import parts_request
 from anon_sql.hosts.parts.release import PartsOptions, one_statement, released_in_parts
 from anon_sql.hosts.parts.workspace import Place
 from anon_sql.hosts.series_file import SeriesFile, naming
@@ -99,7 +99,7 @@ def in_table(
     (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
     call, in_parts = asked.call, asked.in_parts
     options = {name: value for name, value in call.items() if name != "k"}
-    checked = parts_request(con, "raw", asked.method, call["k"], options)
+    checked = relation_call(con, "raw", asked.method, call["k"], options)
     if one_statement(checked, rows, in_parts):
         with released_by_name(con, checked, call) as select, stored(con, select, {}) as found:
             con.execute(f"CREATE TEMP VIEW released AS {found.select}")

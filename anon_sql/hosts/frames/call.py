@@ -12,14 +12,15 @@ from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Argument, Parameter, Python, SpelledAs
+from anon_sql.hosts.arrow.database import Settings, cursor, settings_of
+from anon_sql.hosts.arrow.frame import Frame
+from anon_sql.hosts.arrow.release import earlier_labels, earlier_quasi, released, warn_of_rows
+from anon_sql.hosts.arrow.rows import Columns, of_relation, unreadable
+from anon_sql.hosts.call import paths_of
 from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
 from anon_sql.hosts.duckdb.listening import passed_on
-from anon_sql.hosts.frames.database import Settings, cursor, settings_of
-from anon_sql.hosts.frames.kinds import Frame, given, is_file
-from anon_sql.hosts.frames.release import earlier_labels, earlier_quasi, released, warn_of_rows
-from anon_sql.hosts.frames.rows import Columns, of_relation, unreadable
+from anon_sql.hosts.frames.kinds import given, is_file
 from anon_sql.hosts.kept import unique_in_series, warn
-from anon_sql.hosts.parts.call import paths_of
 
 DATA = "data"  # what Python calls the parameter tbl
 _TABLES = ("data", "raw", "released")  # frames that are passed by position

@@ -1,9 +1,9 @@
 """The host for DuckDB tables that do not fit into memory: route, spill, release region by region.
 
-``release.release`` is ``anon_sql.release``; ``release.released_in_parts`` is the same without the
-writing. The steps are those of ``anon_sql.regions``:
+``release.released_in_parts`` gives the rows of a release. Its steps are those of
+``anon_sql.regions``:
 
-- ``call``: the roles and parameters of a call, as the SQL functions check them.
+- ``call``: whether a call can be released in parts, and how its columns travel.
 - ``spilling``: the domain, the routing tree, one pass over all rows that finds their leaves, and
   the rows of one region.
 - ``workspace``: the private folder of these rows and of finished regions, which a later call can

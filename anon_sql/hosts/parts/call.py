@@ -1,25 +1,21 @@
-"""Check a call on a table that is released in parts, and carry columns of every SQL type."""
+"""Check a call that is released in parts, and carry columns of every SQL type."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
 
 import duckdb
-import pyarrow as pa
 
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.duckdb_internals import hashing
 from anon_sql.core.labels.types import is_printed
-from anon_sql.core.names import literal, quote
-from anon_sql.core.parameters import takes
-from anon_sql.errors import AnonError, Parameter, did_you_mean
-from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
-from anon_sql.hosts.duckdb.rows import path_rows
+from anon_sql.core.names import quote
+from anon_sql.errors import AnonError, Parameter
+from anon_sql.hosts.call import RelationCall
+from anon_sql.hosts.duckdb.roles import refuse_identifiers
 from anon_sql.hosts.parquet import holds
-from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.partition import refuse_in_parts
-from anon_sql.pipeline.request import Request, arguments, checked
+from anon_sql.pipeline.request import Request
 
 _PLAIN = (  # files of parts hold these as they are
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
@@ -118,22 +114,8 @@ def _refused(function: str, name: str, kind: str) -> AnonError:
     )
 
 
-@dataclass(frozen=True)
-class PartsRequest:
-    """A checked call.
-
-    relation: name of the table; columns: SQL type of each of its columns; comments: those that
-    count, by folded name. paths: rows of the hierarchy. memory: DuckDB's setting memory_limit;
-    threads: its number of threads.
-    """
-
-    relation: str
-    columns: Mapping[str, str]
-    comments: Mapping[str, str | None]
-    request: Request
-    paths: pa.StructArray | None
-    memory: str
-    threads: int
+class PartsCall(RelationCall):
+    """A checked call that is released in parts."""
 
     @cached_property
     def types(self) -> Types:
@@ -164,53 +146,13 @@ class PartsRequest:
         assert self.types
 
 
-def parts_request(
-    con: duckdb.DuckDBPyConnection,
-    relation: str,
-    function: str,
-    k: object,
-    parameters: Mapping[str, Any],
-) -> PartsRequest:
-    """Return the checked call of a release function on a relation, or raise AnonError.
+def in_parts(con: duckdb.DuckDBPyConnection, call: RelationCall) -> PartsCall:
+    """Return a call as one that is released in parts.
 
-    parameters: those of the SQL function but tbl and k, by name.
-    """
-    known = release_methods()
-    if function not in known:
-        hint = did_you_mean(str(function), known)
-        rule = Parameter("method") + " must be a release function"
-        raise AnonError("release", rule, f"'{function}'", hint)
-    values = arguments(function, parameters)
-    bound = [name for name, known in takes(function).items() if known.bound]
-    called = {name: values.get(name) for name in bound}
-    found, settings = described_by_name(con, function, relation, called)
-    call = checked(function, replace(found, threads=1), {**values, "k": k})
-    paths = paths_of(con, values.get("hierarchy"))
-    return PartsRequest(
-        relation,
-        found.types,
-        found.comments,
-        call,
-        paths,
-        settings["memory_limit"],
-        int(settings["threads"]),
-    )
-
-
-def looked_at(con: duckdb.DuckDBPyConnection, call: PartsRequest) -> PartsRequest:
-    """Return a call after a look at the columns that only a ``*`` releases.
-
-    Raises AnonError if one of them looks like an identifier.
+    Raises AnonError if that cannot be done, or if a column that only a ``*`` releases looks like an
+    identifier.
     """
     request = call.request
     refuse_identifiers(con, request.function, call.relation, request.rest_parameter, request.rest)
-    return replace(call, request=replace(request, rest={}))
-
-
-def paths_of(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.StructArray | None:
-    """Return the rows of a hierarchy, None without one."""
-    if hierarchy is None:
-        return None
-    named = literal(hierarchy)
-    found = con.sql(f"SELECT __anon_path_rows AS p FROM __anon_path_rows({named})")
-    return path_rows(found.to_arrow_table().column("p"))
+    checked = {each.name: getattr(call, each.name) for each in fields(call)}
+    return PartsCall(**{**checked, "request": replace(request, rest={})})

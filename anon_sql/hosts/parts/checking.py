@@ -9,7 +9,7 @@ import duckdb
 
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parts.call import PartsRequest
+from anon_sql.hosts.parts.call import PartsCall
 from anon_sql.hosts.parts.regions import KEPT, LABELS, REGION_FILE, FinishedRegions
 from anon_sql.hosts.parts.spilling import Fingerprint
 from anon_sql.regions.counts import CELLS, Limits, counted_regions
@@ -20,7 +20,7 @@ _CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
 
 def check_together(
     con: duckdb.DuckDBPyConnection,
-    call: PartsRequest,
+    call: PartsCall,
     domain: Domain,
     finished: FinishedRegions,
     released: int,
@@ -56,7 +56,7 @@ def check_together(
     con.unregister(_CLASSES)
 
 
-def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsRequest, domain: Domain) -> None:
+def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsCall, domain: Domain) -> None:
     """Check the classes that lie in several regions."""
     request, limits = call.request, Limits(call.request, domain, call.paths)
     con.execute(
@@ -86,7 +86,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsRequest, domain: 
 
 
 def _failed(
-    call: PartsRequest, rule: str, got: str, hint: str = "release it in fewer parts"
+    call: PartsCall, rule: str, got: str, hint: str = "release it in fewer parts"
 ) -> AnonError:
     return AnonError(
         call.request.function,

@@ -25,7 +25,7 @@ from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import remove
 from anon_sql.hosts.parquet import ROW_GROUP, ArrowRows
-from anon_sql.hosts.parts.call import PartsRequest
+from anon_sql.hosts.parts.call import PartsCall
 from anon_sql.hosts.parts.running import RowsDone
 from anon_sql.hosts.parts.spilling import RegionRows
 from anon_sql.hosts.parts.workspace import (
@@ -54,7 +54,7 @@ class FinishedRegions:
     and its rows from others.
     """
 
-    call: PartsRequest
+    call: PartsCall
     folder: Path
     slices: int
     numbers: Sequence[int]
@@ -258,7 +258,7 @@ class RegionFiles:
     regions: the group and the part of each region by number.
     """
 
-    call: PartsRequest
+    call: PartsCall
     domain: Domain
     rows: RegionRows
     finished: FinishedRegions

@@ -5,28 +5,21 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import duckdb
 
 from anon_sql.core import stopping
-from anon_sql.core.names import literal
 from anon_sql.core.table import Domain
-from anon_sql.errors import PYTHON, AnonError, Parameter, SpelledAs
+from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts import files as parquet_files
-from anon_sql.hosts.duckdb.interrupting import owner_of
-from anon_sql.hosts.duckdb.register import register
-from anon_sql.hosts.frames.named import released_by_name
-from anon_sql.hosts.kept import MEASURED, kept_of, unique_on_kept, warn
+from anon_sql.hosts.call import RelationCall
 from anon_sql.hosts.parquet import ArrowRows
-from anon_sql.hosts.parts.call import PartsRequest, looked_at, parts_request
+from anon_sql.hosts.parts.call import PartsCall, in_parts
 from anon_sql.hosts.parts.checking import check_together
 from anon_sql.hosts.parts.regions import FinishedRegions, RegionFiles, SequentialReader
-from anon_sql.hosts.parts.running import Budget, RowsDone, budget, fits, limited, side_by_side
+from anon_sql.hosts.parts.running import Budget, RowsDone, budget, side_by_side
 from anon_sql.hosts.parts.spilling import RegionRows, Routing, SpilledRows
-from anon_sql.hosts.parts.workspace import Place, Target, Workspace
-from anon_sql.hosts.series import InSeries, release_in_series
-from anon_sql.measures.uniqueness import UNIQUE_SHARE
+from anon_sql.hosts.parts.workspace import Place, Workspace
 from anon_sql.pipeline.compute import require_all_parts
 from anon_sql.regions import plan
 from anon_sql.regions.rows import Regions
@@ -79,86 +72,21 @@ class PartsOptions:
         return self.parts is not None or self.part_rows is not None or self.resume
 
 
-@SpelledAs(PYTHON)
-def release(
-    con: duckdb.DuckDBPyConnection,
-    tbl: str,
-    *,
-    into: str,
-    k: int = 5,
-    method: str = "anonymize",
-    memory_limit: str | None = None,
-    parts: int | None = None,
-    part_rows: int | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    series: str | None = None,
-    **parameters: Any,
-) -> Written:
-    """Write the release of a relation to a table, to a .parquet or .csv file, or to a folder.
-
-    into: a path that ends in '/', or that has one and is a folder, is a folder of Parquet files of
-    a million rows each; the order of their names is that of the rows. method: a release function;
-    parameters: those of that function. The release is made in parts if it does not fit into
-    memory, or if ``parts``, ``part_rows`` or ``resume`` is given. memory_limit: as DuckDB's
-    setting, for this call. parts: number of parts; part_rows: rows of a region. resume: go on
-    from what an interrupted call has finished, and let Ctrl-C leave what is finished in a private
-    folder beside the target. overwrite: replace the target, a folder only if it holds nothing but a
-    release. series: a table with the state of a series, made where there is none; the next state
-    and the release are written in one transaction, the caller's if one is open, and ``parameters``
-    are those of series_next, too. Raises AnonError, and writes nothing, if the release is refused.
-    """
-    register(con)
-    target = Target(con, into, overwrite)
-    target.require_new()
-    options = PartsOptions(parts, part_rows, resume, in_files=target.folder)
-    with stopping.call(*owner_of(con), encloses=True), limited(con, memory_limit):
-        rows = con.execute(f"SELECT count(*) FROM query_table({literal(tbl)})").fetchall()[0][0]
-        if series is not None:
-            _require_whole(options, target)
-            count = release_in_series(con, InSeries(tbl, series, method, k, parameters), target)
-            return Written(count, 0, 1)
-        call = parts_request(con, tbl, method, k, parameters)
-        if one_statement(call, rows, options):
-            names = {"k": k, **parameters}
-            with released_by_name(con, call, names, warns=True) as select:
-                count = target.write(select, {})
-            return Written(rows, rows - count, 1)
-        with released_in_parts(con, looked_at(con, call), target.place(), options) as released:
-            written = released.written
-            each = released.arrow if target.is_parquet else ()
-            target.write_each(each or released.ordered, written.rows - written.suppressed)
-            if written.rows <= MEASURED:
-                kept = kept_of(call.request)
-                warn(method, unique_on_kept(con, released.select, kept, UNIQUE_SHARE, k))
-    return written
-
-
-def _require_whole(options: PartsOptions, target: Target) -> None:
-    """Raise AnonError for a release of a series that is to be made in parts."""
-    if options.wanted or target.folder:
-        raise AnonError(
-            "release",
-            Parameter("series") + " must come without parts and folders",
-            "a folder" if target.folder else "parts",
-            "the persons of a cohort may lie in several parts",
-        )
-
-
-def one_statement(call: PartsRequest, rows: int, options: PartsOptions) -> bool:
+def one_statement(call: RelationCall, rows: int, options: PartsOptions) -> bool:
     """Return whether a release of so many rows is made in one statement."""
-    return rows == 0 or (not options.wanted and fits(call, rows))
+    return rows == 0 or (not options.wanted and call.fits(rows))
 
 
 @contextmanager
 def released_in_parts(
-    con: duckdb.DuckDBPyConnection, call: PartsRequest, place: Place, options: PartsOptions
+    con: duckdb.DuckDBPyConnection, relation_call: RelationCall, place: Place, options: PartsOptions
 ) -> Iterator[ReleasedFiles]:
     """Give the release of a table while the files of its rows exist.
 
     The files are removed at the end, but left for a later call if ``resume`` is set and the work is
     interrupted.
     """
+    call = in_parts(con, relation_call)
     call.require_parts()
     workspace = Workspace(place)
     workspace.open(resume=options.resume)
@@ -246,7 +174,7 @@ def _routed(
 
 
 def _released(
-    call: PartsRequest,
+    call: PartsCall,
     workspace: Workspace,
     own: duckdb.DuckDBPyConnection,
     domain: Domain,
@@ -282,22 +210,22 @@ def _released(
     return finished, Written(rows, rows - released, sum(size > 0 for size in regions.rows))
 
 
-def _columns(call: PartsRequest) -> str:
+def _columns(call: PartsCall) -> str:
     """Return the columns of a release, in the order of the table, as a SQL list."""
     return ", ".join(call.types.released(call.request, name) for name in _names(call))
 
 
-def _names(call: PartsRequest) -> list[str]:
+def _names(call: PartsCall) -> list[str]:
     released = {*call.request.quasi, *call.request.kept}
     return [name for name in call.types.raw if name in released]
 
 
-def _same_in_arrow(call: PartsRequest) -> bool:
+def _same_in_arrow(call: PartsCall) -> bool:
     """Return whether a Parquet file of Arrow holds what that of the query holds."""
     return all(call.types.as_it_is(call.request, name) for name in _names(call))
 
 
-def _digest(call: PartsRequest, options: PartsOptions) -> str:
+def _digest(call: PartsCall, options: PartsOptions) -> str:
     """Return a hash of everything that decides a release, but the rows."""
     paths = None if call.paths is None else call.paths.to_pylist()
     request = replace(call.request, threads=1)

@@ -17,7 +17,7 @@ from anon_sql.core.parameters import Whole
 from anon_sql.core.running import Progress, heard_by, silent
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.rows import available, bytes_a_row
-from anon_sql.hosts.parts.call import PartsRequest
+from anon_sql.hosts.parts.call import PartsCall
 
 ROWS = 500_000  # of a region: as many lose no quality,
 CLASSES = 5_000  # if they are k rows of so many classes
@@ -35,12 +35,7 @@ class Budget:
     threads: int
 
 
-def fits(call: PartsRequest, rows: int) -> bool:
-    """Return whether so many rows fit into memory in one statement."""
-    return rows * bytes_a_row(call.request) <= available(call.memory)
-
-
-def budget(call: PartsRequest, rows: int, parts: int | None, part_rows: int | None) -> Budget:
+def budget(call: PartsCall, rows: int, parts: int | None, part_rows: int | None) -> Budget:
     """Return the sizes for a table of so many rows.
 
     parts, part_rows: number of parts or rows of a region; at most one may be given.

@@ -25,7 +25,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError
-from anon_sql.hosts.parts.call import PartsRequest
+from anon_sql.hosts.parts.call import PartsCall
 from anon_sql.hosts.parts.running import RowsDone
 from anon_sql.hosts.parts.workspace import (
     checksum,
@@ -230,7 +230,7 @@ class Routing:
     """
 
     con: duckdb.DuckDBPyConnection
-    call: PartsRequest
+    call: PartsCall
     fingerprint: Fingerprint = field(default_factory=Fingerprint)
     kept: Fingerprint = field(default_factory=Fingerprint)
 

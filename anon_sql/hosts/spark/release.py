@@ -13,9 +13,9 @@ from anon_sql.core.parameters import Whole
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table import Domain
 from anon_sql.errors import AnonError, SpelledAs
-from anon_sql.hosts.frames.database import Settings, cursor
-from anon_sql.hosts.frames.release import looked_at
-from anon_sql.hosts.frames.rows import of_arrow
+from anon_sql.hosts.arrow.database import Settings, cursor
+from anon_sql.hosts.arrow.release import looked_at
+from anon_sql.hosts.arrow.rows import of_arrow
 from anon_sql.hosts.spark.checking import SLICE, checked, class_counts, class_of, count_schema
 from anon_sql.hosts.spark.frame import (
     BATCH,

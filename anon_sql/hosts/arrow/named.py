@@ -9,11 +9,11 @@ import duckdb
 import pyarrow as pa
 
 from anon_sql.core.names import literal, quote
-from anon_sql.hosts.frames.database import cursor, settings_of
-from anon_sql.hosts.frames.kinds import Frame, in_own_types
-from anon_sql.hosts.frames.release import earlier_labels, released
-from anon_sql.hosts.frames.rows import of_relation
-from anon_sql.hosts.parts.call import PartsRequest
+from anon_sql.hosts.arrow.database import cursor, settings_of
+from anon_sql.hosts.arrow.frame import Frame, in_own_types
+from anon_sql.hosts.arrow.release import earlier_labels, released
+from anon_sql.hosts.arrow.rows import of_relation
+from anon_sql.hosts.call import RelationCall
 
 _RELEASED = "__anon_released_rows"
 
@@ -33,7 +33,7 @@ class _Named(Frame):
 @contextmanager
 def released_by_name(
     con: duckdb.DuckDBPyConnection,
-    call: PartsRequest,
+    call: RelationCall,
     parameters: Mapping[str, Any],
     *,
     warns: bool = False,

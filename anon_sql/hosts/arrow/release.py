@@ -21,13 +21,13 @@ from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import literal, quote
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
+from anon_sql.hosts.arrow.checking import require_as_checked
+from anon_sql.hosts.arrow.database import Settings, cursor
+from anon_sql.hosts.arrow.frame import Frame, Positions
+from anon_sql.hosts.arrow.rows import Columns, unreadable
 from anon_sql.hosts.duckdb.identifiers import FIRST
 from anon_sql.hosts.duckdb.roles import shapes_of
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
-from anon_sql.hosts.frames.checking import require_as_checked
-from anon_sql.hosts.frames.database import Settings, cursor
-from anon_sql.hosts.frames.kinds import Frame, Positions
-from anon_sql.hosts.frames.rows import Columns, unreadable
 from anon_sql.hosts.kept import depth, kept_of, warn
 from anon_sql.measures.person_keys import Identifier, person_key
 from anon_sql.measures.uniqueness import UNIQUE_SHARE, Hashes

@@ -15,8 +15,8 @@ from anon_sql.core.arrow import one_array
 from anon_sql.core.duckdb_internals.hashing import row_hash
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
-from anon_sql.hosts.frames.kinds import Frame
-from anon_sql.hosts.frames.rows import unreadable
+from anon_sql.hosts.arrow.frame import Frame
+from anon_sql.hosts.arrow.rows import unreadable
 from anon_sql.pipeline.compute import Checked, unchecked
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import label_hash
