@@ -1,4 +1,4 @@
-"""``audit``: the properties of a release, each held against its raw table."""
+"""``audit``: compare each property of a release with its raw table."""
 
 from collections.abc import Iterator, Mapping
 
@@ -39,10 +39,11 @@ def audit(
     trees: Mapping[str, pa.StructArray],
     threads: int,
 ) -> pa.Table:
-    """Return a row of ``properties.ROW`` for each property; trees: rows of hierarchies by column;
-    threads: how many compare rows.
+    """Return one row of ``compared.ROW`` per property.
 
-    Raises AnonError for values that no label stands for, and for relations in the wrong order.
+    trees: rows of hierarchies by column. threads: number of threads that compare rows.
+
+    Raises AnonError for values that no label covers, and for relations in the wrong order.
     """
     with Progress(NAME, len(request.types) + _STEPS) as progress:
         columns = {}
@@ -71,7 +72,8 @@ def _properties(
     workers: Workers,
     progress: Progress,
 ) -> list[Property]:
-    """Return the properties in the order of the rows of ``audit``; progress: counts ``_STEPS``."""
+    """Return the properties in the order of the rows of ``audit``; progress: advances by
+    ``_STEPS``."""
 
     def step(note: str) -> None:
         progress.note = note
@@ -79,17 +81,17 @@ def _properties(
 
     request = compared.request
     progress.show("compares columns")
-    known = classes.identifiers(compared)
+    identifiers = classes.identifiers(compared)
     released_columns = [
         *column_properties(compared),
         identifying_combinations(compared),
         linking_columns(compared),
-        *beside_classes(compared, known),
+        *beside_classes(compared, identifiers),
     ]
     step("compares rows")
     true = truth(compared, workers)
     step("counts values")
-    whose = persons.whose(compared, true.whose)
+    whose = persons.owners(compared, true.owners)
     owners_known = whose is not None or request.entity is None or not compared.released_rows
     named_values = request.values if request.models else ()
     values = {name: sensitive_values(compared, name, whose) for name in named_values}
@@ -97,7 +99,7 @@ def _properties(
     rows = [
         classes.rows(compared),
         classes.anonymity(compared, true),
-        classes.people(compared, known, workers),
+        classes.people(compared, identifiers, workers),
         *_levels(compared, values, trees, owners_known),
         classes.suppressed(compared),
         label_truth.kept(compared, true),
@@ -117,13 +119,13 @@ def _levels(
     trees: Mapping[str, pa.StructArray],
     owners_known: bool,
 ) -> Iterator[Property]:
-    """Give the rows of the privacy models in their order; owners_known: as in
+    """Yield the properties of the privacy models in their order; owners_known: as in
     ``classes.of_values``."""
     measured = {type(model): model for model in compared.request.models}
-    for known in VALUE_MODELS:
-        if known in measured:
-            yield classes.of_values(compared, measured[known], values, trees, owners_known)
-        elif known.measured:
+    for model_type in VALUE_MODELS:
+        if model_type in measured:
+            yield classes.of_values(compared, measured[model_type], values, trees, owners_known)
+        elif model_type.measured:
             yield classes.unmeasured(
-                known.name, None, f"No {known.name} was given, so it was not measured."
+                model_type.name, None, f"No {model_type.name} was given, so it was not measured."
             )

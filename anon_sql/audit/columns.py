@@ -1,8 +1,9 @@
-"""Audit the kept columns of a release: pseudonyms, rows that few others equal on all of them, and
-columns that quasi-identifiers determine or that determine a sensitive one."""
+"""Audit the kept columns of a release: pseudonyms, rare combinations of values, and columns that
+quasi-identifiers determine or that determine a sensitive column."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from anon_sql.audit.compared import (
     Raw,
     named,
     no_columns,
-    untold,
+    undecided,
     weighed,
     within,
 )
@@ -54,22 +55,20 @@ _PSEUDONYMS = (
 def linking_columns(compared: Compared) -> Property:
     """Return the columns whose values are all 64 hexadecimal digits, as of ``anon_pseudonym``.
 
-    The rows of one person have one pseudonym, in every release with the same key: who has two
-    releases can join what both say. Some releases want that, and in others it is a leak. The tables
-    do not tell which, so the property is undecided.
+    A person has one pseudonym in every release with the same key, so a reader of two releases can
+    join them. That may be intended or a leak, so the property is undecided.
     """
     request = compared.request
     names = [*request.shared, *request.added]
     hashed = [name for name in names if compared.released.view(name).hashed]
     row = no_columns("pseudonyms", hashed, _PSEUDONYMS)
-    return untold(row) if hashed else row
+    return undecided(row) if hashed else row
 
 
 def identifying_combinations(compared: Compared) -> Property:
-    """Return the property of a release: all columns without a label are counted, sensitive ones
-    excepted.
+    """Return the share of rows that are unique on all columns without labels.
 
-    Columns that the raw table lacks are counted too.
+    Sensitive columns do not count. Columns that the raw table lacks do.
     """
     request = compared.request
     kept = kept_columns(compared)
@@ -86,20 +85,20 @@ def identifying_combinations(compared: Compared) -> Property:
 def repeated_keys(compared: Compared, kept: Sequence[str]) -> list[str]:
     """Return kept columns by which several rows may be tied to one person.
 
-    They are whole numbers, UUIDs or pseudonyms of many values with few rows each. k then counts
-    rows, and not persons; where ``entity`` was given it counts persons, and there are none.
+    They are whole numbers, UUIDs or pseudonyms with many values and few rows per value. With
+    ``entity``, k counts people and no column is returned.
     """
     request, rows = compared.request, compared.released_rows
     if request.entity is not None:
         return []
-    found = []
+    keys = []
     for name in kept:
         if name not in request.keys and not compared.released.view(name).hashed:
             continue
         single, distinct = counts(compared.repeated_marks(name).copy())
         if single < distinct and MANY_KEYS <= distinct < rows <= FEW_ROWS * distinct:
-            found.append(name)
-    return found
+            keys.append(name)
+    return keys
 
 
 def unique_sentence(
@@ -109,20 +108,20 @@ def unique_sentence(
     rows: int,
     k: int | None = None,
 ) -> str | None:
-    """Return a sentence about the rows that few others equal on all columns; None if they may be.
+    """Return a warning about rows that few others equal on all columns; None if there is none.
 
-    The arguments are those of ``unique_at_most``. k: the fewest rows of a class. If no row is
-    unique, combinations that fewer than k rows have are told from ``RARE_SHARE`` on.
+    The other arguments are those of ``unique_at_most``. k: the least number of rows of a class. If
+    no row is unique, combinations of fewer than k rows count if their share exceeds ``RARE_SHARE``.
     """
-    looked = unique_at_most(share, names, hashes_of, rows)
-    if not names or looked.found is None:
+    row = unique_at_most(share, names, hashes_of, rows)
+    if not names or row.found is None:
         return None
-    if not looked.passed:
-        unique = round(looked.found * rows)
+    if not row.passed:
+        unique = round(row.found * rows)
         one = "1 row is" if unique == 1 else f"{unique:,} rows are"
         return (
-            f"{one} unique on the kept columns together, {looked.found:.1%} of the release: "
-            f"{looked.example}; anyone who knows these values finds the row"
+            f"{one} unique on the kept columns together, {row.found:.1%} of the release: "
+            f"{row.example}; anyone who knows these values finds the row"
         )
     rare = 0 if k is None or k <= 2 else few_together(names, hashes_of, k)[0]
     if not rare or rare <= max(RARE_SHARE, share) * rows:
@@ -136,14 +135,15 @@ def unique_sentence(
 def unique_at_most(
     share: float, names: Sequence[str], hashes_of: Callable[[str], Hashes], rows: int
 ) -> Property:
-    """Return the share of rows that are unique on all columns, and the columns that do most of it.
+    """Return the share of rows that are unique on all columns, and the columns that contribute
+    most.
 
-    An attacker who knows these values of a person finds the row, whatever its class. hashes_of: a
-    hash of each value of a column; rows: how many; share: the largest that passes.
+    An attacker who knows these values of a person finds the row, whatever its class. hashes_of:
+    returns the hashes of a column's values. rows: number of rows. share: the largest that passes.
     """
     unique, steps = few_together(names, hashes_of)
-    found = unique / rows if rows else 0.0
-    passed = within(share, found)
+    unique_share = unique / rows if rows else 0.0
+    passed = within(share, unique_share)
     if not unique:
         meaning = "No row is unique on the kept columns together."
     else:
@@ -153,7 +153,7 @@ def unique_at_most(
             f"{unique:,} of {many(rows, 'row')} {are} unique on the kept columns together; {limit}."
         )
     example = steps_text(steps, rows)
-    return Property(UNIQUE_ONES, share, found, passed, meaning, example)
+    return Property(UNIQUE_ONES, share, unique_share, passed, meaning, example)
 
 
 def kept_columns(compared: Compared) -> list[str]:
@@ -162,74 +162,86 @@ def kept_columns(compared: Compared) -> list[str]:
     return [name for name in (*request.shared, *request.added) if name not in request.values]
 
 
-def beside_classes(compared: Compared, known: list[Identifier]) -> Iterator[Property]:
-    """Yield what the kept columns tell beside the classes, if they tell anything.
+def beside_classes(compared: Compared, identifiers: list[Identifier]) -> Iterator[Property]:
+    """Yield the properties of kept columns that disclose more than the classes do.
 
-    known: the identifiers of the raw table. Whether it matters depends on what others know, so each
-    property is undecided.
+    identifiers: of the raw table. Whether the disclosure matters depends on what attackers know, so
+    each property is undecided.
     """
     kept = kept_columns(compared)
     if not kept or not compared.released_rows or not compared.rows:
         return
-    people = person_rows(compared, known)
+    people = person_rows(compared, identifiers)
     yield from _rare(compared, kept, people)
     shared = [name for name in kept if name in compared.request.shared]
     shared = [name for name in shared if name != compared.request.entity]
     if shared:
-        looked = _looked_at(compared, people)
-        yield from _determined(compared, shared, *looked)
-        yield from _revealing(compared, shared, *looked[:2])
+        evidence = _evidence(compared, people)
+        yield from _determined(compared, shared, evidence)
+        yield from _revealing(compared, shared, evidence)
 
 
 def _rare(
     compared: Compared, kept: Sequence[str], people: tuple[Raw, Marks] | None
 ) -> Iterator[Property]:
-    """Give the share of rows, or people, whose kept values fewer than k have."""
+    """Yield the share of rows, or people, whose kept values fewer than k have."""
     k = max(compared.request.k or 0, 2)
     if people is None:
         noun, rows = "row", compared.released_rows
-        found, steps = few_together(kept, lambda name: compared.repeated_marks(name, k), k)
+        rare, steps = few_together(kept, lambda name: compared.repeated_marks(name, k), k)
     else:
         raw, who = people
         shared = [name for name in kept if name in compared.request.shared]
-        own = np.zeros(len(who), np.uint64)
+        combination = np.zeros(len(who), np.uint64)
         for name in shared:
-            own = kernels.hashing.mix(own, named(raw.marks, name).at().view(np.int64))
-        once = np.unique(np.stack([own, who]), axis=1)[0]  # each combination once per person
+            combination = kernels.hashing.mix(
+                combination, named(raw.marks, name).hashes().view(np.int64)
+            )
+        once = np.unique(np.stack([combination, who]), axis=1)[
+            0
+        ]  # each combination once per person
         noun, rows = "person", len(once)
-        found, _ = counts(once, k)
-        _, steps = few_together(shared, lambda name: named(raw.marks, name).at().copy(), k)
-    if not found:
+        rare, _ = counts(once, k)
+        _, steps = few_together(shared, lambda name: named(raw.marks, name).hashes().copy(), k)
+    if not rare:
         return
     meaning = (
-        f"{found:,} of {many(rows, noun)} {'shares' if found == 1 else 'share'} the values of the "
+        f"{rare:,} of {many(rows, noun)} {'shares' if rare == 1 else 'share'} the values of the "
         f"kept columns with fewer than {k - 1:,} others."
     )
     example = ", ".join(step.column for step in steps) or ", ".join(kept)
-    yield untold(Property(RARE, k, found / rows, False, meaning, example))
+    yield undecided(Property(RARE, k, rare / rows, False, meaning, example))
 
 
-def _looked_at(compared: Compared, people: tuple[Raw, Marks] | None) -> tuple[Raw, Ints, float]:
-    """Return the raw rows, which of them say how columns depend on each other, and how many rows a
-    person has. It is one row of each person, and of many only some."""
+class _Evidence(NamedTuple):
+    """Rows that show how columns depend on each other: one per person, at most about ``SOME``.
+
+    raw: all raw rows. rows: positions of the sampled ones. rows_per_person: the mean.
+    """
+
+    raw: Raw
+    rows: Ints
+    rows_per_person: float
+
+
+def _evidence(compared: Compared, people: tuple[Raw, Marks] | None) -> _Evidence:
     if people is None:
         raw = compared.raw
         rows = np.repeat(np.arange(len(raw.weights)), raw.weights)
     else:
         raw, who = people
         rows = np.sort(np.unique(who, return_index=True)[1])
-    return raw, rows[:: len(rows) // SOME + 1], compared.rows / len(rows)
+    return _Evidence(raw, rows[:: len(rows) // SOME + 1], compared.rows / len(rows))
 
 
-def _determined(
-    compared: Compared, kept: Sequence[str], raw: Raw, rows: Ints, rows_per_person: float
-) -> Iterator[Property]:
-    """Give the share of rows that a kept column takes out of their class, because an attacker
-    computes it from quasi-identifiers, or a quasi-identifier from it.
+def _determined(compared: Compared, kept: Sequence[str], evidence: _Evidence) -> Iterator[Property]:
+    """Yield the share of rows that a kept column singles out within their class.
 
-    The other rows of the class that have the same value of it are fewer than k, or all have one
+    An attacker computes the column from quasi-identifiers, or a quasi-identifier from it. A row is
+    singled out if fewer than k rows of its class have its value, or if all of these have one
     sensitive value although the class has several.
     """
+    raw, rows, rows_per_person = evidence
     quasi = {
         name: numbered(column.codes[raw.places[name][rows]])
         for name, column in compared.columns.items()
@@ -237,14 +249,14 @@ def _determined(
     keys = [key for _, key in keys_of(quasi)]
     groups, names = compared.class_of.astype(np.int64), []
     for name in kept:
-        known, places = named(raw.marks, name).select(rows).coded()
+        value_marks, places = named(raw.marks, name).select(rows).coded()
         value = numbered(places)
         if any(determines(key, value) for key in keys):
             parts = [numbered(compared.marks(name))]
         else:
-            known = known[np.unique(places)]
+            value_marks = value_marks[np.unique(places)]
             parts = [
-                _computed(compared.marks(name), known, mode(value, key))
+                _computed(compared.marks(name), value_marks, mode(value, key))
                 for key in quasi.values()
                 if determines(value, key)
             ]
@@ -260,41 +272,43 @@ def _determined(
     for sensitive in compared.request.values:
         values = numbered(compared.marks(sensitive))
         few |= (_different(groups, values) == 1) & (_different(compared.class_of, values) > 1)
-    found = int(weights[few & (sizes < of_class)].sum())
-    if not found:
+    row_count = int(weights[few & (sizes < of_class)].sum())
+    if not row_count:
         return
     meaning = (
-        f"{found:,} of {many(compared.released_rows, 'row')} {'stands' if found == 1 else 'stand'} "
+        f"{row_count:,} of {many(compared.released_rows, 'row')} "
+        f"{'stands' if row_count == 1 else 'stand'} "
         f"out of their class by {listed(names)}, which can be computed from quasi-identifiers."
     )
-    share = found / compared.released_rows
-    yield untold(Property(DETERMINED, k, share, False, meaning, ", ".join(names)))
+    share = row_count / compared.released_rows
+    yield undecided(Property(DETERMINED, k, share, False, meaning, ", ".join(names)))
 
 
-def _computed(marks: Marks, known: Marks, values: Ints) -> Ints:
-    """Return what is computed from the value of each row, 0 if it is not known.
+def _computed(marks: Marks, value_marks: Marks, values: Ints) -> Ints:
+    """Return the code that is computed from each row's value, plus 1; 0 for an unknown value.
 
-    known: the hash of each value by its number; values: what is computed from it.
+    marks: a hash of each row's value. value_marks: the hashes of known values. values: the code
+    that is computed from each known value.
     """
-    order = np.argsort(known)
-    at = np.minimum(np.searchsorted(known[order], marks), len(known) - 1)
-    return np.where(known[order][at] == marks, values[order[at]] + 1, 0)
+    order = np.argsort(value_marks)
+    position = np.minimum(np.searchsorted(value_marks[order], marks), len(value_marks) - 1)
+    return np.where(value_marks[order][position] == marks, values[order[position]] + 1, 0)
 
 
 def _different(groups: Ints, values: Ints) -> Ints:
-    """Return of each row how many different values its group has."""
+    """Return, per row, the number of distinct values in its group."""
     width = int(values.max(initial=0)) + 1
     once = np.unique(groups.astype(np.int64) * width + values) // width
     return np.bincount(once, minlength=int(groups.max(initial=-1)) + 1)[groups]
 
 
-def _revealing(compared: Compared, kept: Sequence[str], raw: Raw, rows: Ints) -> Iterator[Property]:
-    """Give the kept columns that determine a sensitive one, exactly or nearly."""
+def _revealing(compared: Compared, kept: Sequence[str], evidence: _Evidence) -> Iterator[Property]:
+    """Yield the kept columns that determine a sensitive column, exactly or nearly."""
 
     def codes(name: str) -> Ints:
-        return numbered(named(raw.marks, name).select(rows).coded()[1])
+        return numbered(named(evidence.raw.marks, name).select(evidence.rows).coded()[1])
 
-    told = []
+    determined = []
     keys = list(keys_of({name: codes(name) for name in kept}))
     for sensitive in compared.request.values:
         values = codes(sensitive)
@@ -302,12 +316,14 @@ def _revealing(compared: Compared, kept: Sequence[str], raw: Raw, rows: Ints) ->
             ((avoided(key, values), names) for names, key in keys), key=lambda e: e[0]
         )
         if share >= NEARLY:
-            told.append((share, names, sensitive))
-    if not told:
+            determined.append((share, names, sensitive))
+    if not determined:
         return
-    said = "; ".join(
-        f"{sensitive} can be computed from {listed(names)}" for _, names, sensitive in told
+    sentence = "; ".join(
+        f"{sensitive} can be computed from {listed(names)}" for _, names, sensitive in determined
     )
-    example = ", ".join(dict.fromkeys(name for _, names, _ in told for name in names))
-    share = max(each for each, _, _ in told)
-    yield untold(Property(REVEALING, None, share, False, f"{said[:1].upper()}{said[1:]}.", example))
+    example = ", ".join(dict.fromkeys(name for _, names, _ in determined for name in names))
+    share = max(share_of for share_of, _, _ in determined)
+    yield undecided(
+        Property(REVEALING, None, share, False, f"{sentence[:1].upper()}{sentence[1:]}.", example)
+    )

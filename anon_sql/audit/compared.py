@@ -1,4 +1,4 @@
-"""Compare the rows of a raw table with the classes of its release, as an audit takes them."""
+"""The request of an audit, its properties, and the rows and columns that it compares."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -26,19 +26,20 @@ from anon_sql.privacy.model import ValueModel
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """k: None where it is only measured. models: those that are measured, whether they ask for
-    something or not.
+    """A checked call of ``audit``.
 
-    entity: the column that tells persons apart. unit: what must be protected. kinds: of each column
-    that is or looks like an identifier of the raw table, see ``Identifier``. synthetic: number of
-    rows that were added.
-    unique_share: largest share of rows that may be unique on the kept columns together; previous:
-    names of earlier releases; previous_share: of persons whom ``composition`` may find;
-    series: whether the release is of one.
-    types: SQL type by quasi-identifier; values: by sensitive column.
-    identifiers, loose (without a role): columns that the release has; shared: all of the raw
-    table's others that it has; dropped: kept ones that it lacks; added: its own. keys: kept ones of
-    a type that keys have.
+    k: None if it is only measured. models: those that are measured, with or without a requirement.
+    entity: the column that identifies the person. unit: what must be protected. kinds: the kind of
+    each column that is or looks like an identifier of the raw table, see ``Identifier``. synthetic:
+    number of rows that were added. unique_share: largest allowed share of rows that are unique on
+    the kept columns together. previous: names of earlier releases. previous_share: largest allowed
+    share of people that attacks on all releases expose. series: whether the release is of a series.
+
+    types: SQL type by quasi-identifier; values: by sensitive column. The rest are names of columns.
+    shared: those of the raw table, beside quasi-identifiers, that the release has too. dropped:
+    kept columns that the release lacks. added: columns that the raw table lacks. identifiers:
+    declared identifiers; leftover: those in the release. loose: shared columns without a role.
+    keys: shared columns whose type is that of keys.
     """
 
     k: int | None
@@ -72,17 +73,16 @@ def audit_request(
     kinds: Mapping[str, str],
 ) -> AuditRequest:
     """Check a call. raw, released: SQL types of the raw table and its release, by column name;
-    options: parameters by name; series: whether the release is of one; kinds: as in
-    ``AuditRequest``.
+    options: parameters by name; series, kinds: as in ``AuditRequest``.
 
-    Raises AnonError for a call that means nothing.
+    Raises AnonError for a call that cannot be carried out.
     """
     release = {fold(name): kind for name, kind in released.items()}
     require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(released))
     size: Any = read(SIZE, NAME, options)
     models = [model(**vars(read(group, NAME, options))) for model, group in LEVELS.items()]
-    own = read(Audit, NAME, options)
+    parameters = read(Audit, NAME, options)
     for model in models:
         if model.required and not roles.sensitive:
             raise AnonError(
@@ -91,17 +91,17 @@ def audit_request(
                 None,
                 "pass " + Argument("sensitive", ["illness", ...]),
             )
-    person = _entity(own.entity, raw, roles.quasi)
+    person = _entity(parameters.entity, raw, roles.quasi)
     others = [name for name in raw if name not in roles.quasi]
     shared = tuple(name for name in others if fold(name) in release)
     return AuditRequest(
         k=vars(size)[KAnonymity.name],
         models=tuple(model for model in models if model.level is not None),
-        suppressed=own.suppressed,
-        synthetic=own.synthetic,
-        unique_share=own.unique_share,
-        previous=own.previous,
-        previous_share=own.previous_share,
+        suppressed=parameters.suppressed,
+        synthetic=parameters.synthetic,
+        unique_share=parameters.unique_share,
+        previous=parameters.previous,
+        previous_share=parameters.previous_share,
         series=series,
         entity=person,
         types={name: raw[name] for name in roles.quasi},
@@ -113,7 +113,7 @@ def audit_request(
         leftover=tuple(name for name in roles.left_out if name in shared),
         loose=frozenset(name for name in roles.none if name in shared and name != person),
         keys=frozenset(name for name in shared if raw[name] in KEY_TYPES and name != person),
-        unit=own.unit,
+        unit=parameters.unit,
         kinds=kinds,
     )
 
@@ -137,13 +137,13 @@ ROW = pa.struct(
     ]
 )
 KEY_TYPES = ("INTEGER", "BIGINT", "HUGEINT", "UINTEGER", "UBIGINT", "UHUGEINT", "UUID")
-MANY = "too many rows share their kept values"
+TOO_MANY = "too many rows share their kept values"
 
 
 @dataclass(frozen=True)
 class Property:
-    """required, found: numbers; passed: None where it cannot be told; meaning: a sentence on what
-    was found, with figures and without values and labels; example: labels, names of columns and
+    """One row of ``audit``. required, found: numbers. passed: None if undecided. meaning: a
+    sentence with figures, but without values and labels. example: labels, names of columns and
     counts, never an identifier or a sensitive value."""
 
     property: str
@@ -158,20 +158,20 @@ class Property:
 
 
 def reaches(required: float, found: float) -> bool:
-    """Whether what was found is as much as required, but for rounding."""
+    """Whether a level is at least the required one, up to rounding."""
     return found >= required * (1 - 1e-9)
 
 
 def within(required: float, found: float) -> bool:
-    """Whether what was found is no more than required, but for rounding."""
+    """Whether a level is at most the required one, up to rounding."""
     return found <= required + 1e-9
 
 
 def none_of(
     name: str, found: int, sentences: tuple[str, str, str], example: str | None = None
 ) -> Property:
-    """Return a property that passes if nothing was found; sentences: for none, for one, and for
-    more, whose number takes the place of ``{}``."""
+    """Return a property that passes if ``found`` is 0; sentences: for none, for one, and for more,
+    whose number replaces ``{}``."""
     meaning = sentences[min(found, 2)].format(f"{found:,}")
     return Property(name, 0, found, found == 0, meaning, example)
 
@@ -181,7 +181,7 @@ def no_columns(name: str, columns: Sequence[str], sentences: tuple[str, str, str
     return none_of(name, len(columns), sentences, ", ".join(columns) or None)
 
 
-def untold(row: Property) -> Property:
+def undecided(row: Property) -> Property:
     """Return the property as undecided."""
     return replace(row, passed=None)
 
@@ -190,69 +190,75 @@ BY_ADDED = "; added rows leave it undecided."
 
 
 def with_added_rows(row: Property, *, unless_failed: bool = False) -> Property:
-    """Return the property of a release with added rows, which leave it undecided."""
+    """Return the property as undecided, because the release has added rows."""
     if row.passed is None or (unless_failed and row.passed is False):
         return row
-    said = f"{row.meaning.removesuffix('.')}{BY_ADDED}"
-    return replace(row, passed=None, meaning=said)
+    meaning = f"{row.meaning.removesuffix('.')}{BY_ADDED}"
+    return replace(row, passed=None, meaning=meaning)
 
 
 OF_PRESENT = ("rows", "kept_values", "true_labels", "covered_rows", "matched_rows")
 
 
 def in_series(row: Property) -> Property:
-    """Return the property of a release of a series, which hides who waits."""
+    """Return the property of a release of a series. A failure is undecided: the file does not show
+    which people wait."""
     if row.passed is not False or row.property not in OF_PRESENT:
         return row
-    said = f"{row.meaning.removesuffix('.')}; former rows and persons who wait leave it undecided."
-    return replace(row, passed=None, meaning=said)
+    meaning = (
+        f"{row.meaning.removesuffix('.')}; former rows and persons who wait leave it undecided."
+    )
+    return replace(row, passed=None, meaning=meaning)
 
 
 Marks = npt.NDArray[np.uint64]
 Rows = slice | npt.NDArray[Any]  # positions, or whether each row is meant
 ALL = slice(None)
-BLOCK = 1 << 20  # rows that are weighed at a time
+BLOCK_ROWS = 1 << 20  # rows that are weighed at a time
 
 
 @dataclass(frozen=True)
 class Hashed:
     """A 64-bit hash of each row's value, 0 for NULL.
 
-    known: the different hashes if they are few, and then ``rows`` is the place of each row's hash;
-    None: ``rows`` is the hashes themselves.
+    distinct: the distinct hashes if they are few; ``rows`` then holds positions in it. None:
+    ``rows`` holds the hashes themselves.
     """
 
     rows: npt.NDArray[Any]
-    known: Marks | None = None
+    distinct: Marks | None = None
 
-    def at(self, rows: Rows = ALL) -> Marks:
+    def hashes(self, rows: Rows = ALL) -> Marks:
         """Return the hashes of some rows, uint64[…]."""
         codes = self.rows[rows]
-        return codes if self.known is None else self.known[codes]
+        return codes if self.distinct is None else self.distinct[codes]
 
     def select(self, rows: Rows) -> "Hashed":
-        """Return the same of some rows."""
-        return Hashed(self.rows[rows], self.known)
+        """Return the column of some rows."""
+        return Hashed(self.rows[rows], self.distinct)
 
     def coded(self) -> tuple[Marks, Ints]:
-        """Return different hashes and the place of each row's among them."""
-        if self.known is not None:
-            return self.known, self.rows
-        known, places = np.unique(self.rows, return_inverse=True)
-        return known, places.reshape(-1)
+        """Return the distinct hashes and the position of each row's hash among them."""
+        if self.distinct is not None:
+            return self.distinct, self.rows
+        distinct, places = np.unique(self.rows, return_inverse=True)
+        return distinct, places.reshape(-1)
 
 
 @dataclass(frozen=True)
 class Raw:
-    """n different rows. values: of each quasi-identifier, its u different values; often: int64[u],
-    how many of the table's rows have each; places: whole numbers [n], which one each row has.
-    weights: int32[n], how many of the table's rows each one stands for; equal ones may be apart,
-    and are with ``entity``. marks: of every other column that the release has too, and of
-    ``entity``. ascending: whether a column ascends as it is scanned. distinct: of each sensitive
-    column structs
-    of key (see ``TableValues``), mark and value; empty where no order of values is asked for.
-    identifiers: hashes of the values of each identifier, uint64[N] of all rows of the table, 0 for
-    NULL; held: which of the different rows each one is, int32[N], empty without identifiers."""
+    """The N rows of a raw table, as n distinct ones.
+
+    values: the u distinct values of each quasi-identifier. often: int64[u], the number of table
+    rows with each value. places: whole numbers [n], the position of each row's value in ``values``.
+    weights: int32[n], the number of table rows that each row stands for. Equal rows may be
+    separate; with ``entity`` they always are. marks: hashes of every other column that the release
+    has, and of ``entity``. ascending: whether a column ascends in scan order. distinct: of each
+    sensitive column, structs of key (see ``TableValues``), mark and value; empty if no model needs
+    the order of values. identifiers: uint64[N], hashes of the values of each identifier in all
+    rows, 0 for NULL. row_of: int32[N], the distinct row of each table row; empty without
+    identifiers.
+    """
 
     values: Mapping[str, pa.Array]
     often: Mapping[str, Ints]
@@ -262,16 +268,15 @@ class Raw:
     ascending: Mapping[str, bool]
     distinct: Mapping[str, pa.StructArray]
     identifiers: Mapping[str, Marks] = field(default_factory=dict)
-    held: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    row_of: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
 
     def apart(self, name: str) -> "Raw":
-        """Return the same with each row of the table for itself and an identifier among the
-        marks."""
-        marks = {n: each.select(self.held) for n, each in self.marks.items()}
+        """Return the table with equal rows separate, and an identifier among the marks."""
+        marks = {n: each.select(self.row_of) for n, each in self.marks.items()}
         return replace(
             self,
-            places={n: each[self.held] for n, each in self.places.items()},
-            weights=np.ones(len(self.held), np.int32),
+            places={n: each[self.row_of] for n, each in self.places.items()},
+            weights=np.ones(len(self.row_of), np.int32),
             marks={**marks, name: Hashed(self.identifiers[name])},
         )
 
@@ -281,9 +286,12 @@ class Raw:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """c classes of m different rows. labels: of each quasi-identifier, an array of c. sizes
-    int64[c]: rows of each. class_of: int32[m], ascending; weights: int32[m], as in ``Raw``. marks:
-    of every other column, class by class. views: of the same columns."""
+    """A release as c classes of m distinct rows.
+
+    labels: of each quasi-identifier, an array of c. sizes: int64[c], rows per class. class_of:
+    int32[m], ascending. weights: int32[m], as in ``Raw``. marks: hashes of every other column,
+    class by class. views: of the same columns.
+    """
 
     labels: Mapping[str, pa.Array]
     sizes: Ints
@@ -299,8 +307,8 @@ class ReleasedTable:
 
 @dataclass(frozen=True)
 class Compared:
-    """n different raw rows and m different released rows in c classes; columns: by name, what the
-    labels of each quasi-identifier cover of its different values."""
+    """n distinct raw rows and m distinct released rows in c classes. columns: of each
+    quasi-identifier, which of its values each label covers."""
 
     request: AuditRequest
     raw: Raw
@@ -337,20 +345,19 @@ class Compared:
     def raw_marks(self, name: str, rows: Rows = ALL) -> Marks:
         """Return hashes of the values of different raw rows."""
         column: Hashed = named(self.raw.marks, name)
-        return column.at(rows)
+        return column.hashes(rows)
 
     def marks(self, name: str, rows: Rows = ALL) -> Marks:
         """Return hashes of the values of different released rows, class by class."""
         column: Hashed = named(self.released.marks, name)
-        return column.at(rows)
+        return column.hashes(rows)
 
     def repeated_marks(self, name: str, times: int = 2) -> Marks:
-        """Return hashes of released rows, in no order: each row as often as it is there, but at
-        most so many times."""
+        """Return the hashes of all released rows, in no order; equal rows at most so many times."""
         return self.marks(name, self._repeated(times))
 
     def _repeated(self, times: int) -> Rows:
-        """The different released rows, more than once where there are several."""
+        """Return the distinct released rows, each as often as it occurs, at most so many times."""
         weights = self.released.weights
         if not (weights > 1).any():
             return ALL
@@ -367,25 +374,22 @@ class Compared:
 
     def texts(self, name: str, some: Bools | Ints) -> list[str | None]:
         """Return some labels of a column as text; what DuckDB prints of structs and lists."""
-        labels, at = (
-            self.columns[name].labels,
-            np.arange(len(self.columns[name].labels))[some],
-        )
-        labels = labels.take(pa.array(at))
+        labels = self.columns[name].labels
+        labels = labels.take(pa.array(np.arange(len(labels))[some]))
         if pa.types.is_string(labels.type):
             return list(labels.to_pylist())
         return list(printed([labels], [self.request.types[name]])[0].to_pylist())
 
     def where(self, classes: Sequence[int] | Ints) -> str | None:
-        """The labels of one of these classes: the first by how it reads."""
+        """Return the labels of one of these classes, the first in the order of their text."""
         texts = [
             [text or "NULL" for text in self.texts(name, column.label_of[classes])]
             for name, column in self.columns.items()
         ]
-        found = min(zip(*texts, strict=True), default=None)
-        if found is None:
+        first = min(zip(*texts, strict=True), default=None)
+        if first is None:
             return None
-        return ", ".join(f"{n}: {x}" for n, x in zip(self.columns, found, strict=True))
+        return ", ".join(f"{n}: {x}" for n, x in zip(self.columns, first, strict=True))
 
 
 def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
@@ -398,16 +402,16 @@ def _mixed(rows: int, columns: Sequence[Marks]) -> Marks:
 
 def weighed(numbers: npt.NDArray[Any], weights: npt.NDArray[Any], count: int) -> Ints:
     """Return the sum of the weights of each number, int64[count]."""
-    found = np.zeros(count, np.int64)
-    for first in range(0, len(numbers), BLOCK):
-        some = slice(first, first + BLOCK)
-        np.add.at(found, numbers[some].astype(np.int64), weights[some].astype(np.int64))
-    return found
+    sums = np.zeros(count, np.int64)
+    for first in range(0, len(numbers), BLOCK_ROWS):
+        some = slice(first, first + BLOCK_ROWS)
+        np.add.at(sums, numbers[some].astype(np.int64), weights[some].astype(np.int64))
+    return sums
 
 
 def named(columns: Mapping[str, Any], name: str) -> Any:
-    """The entry of a column, which the release may spell in another way."""
-    return next(values for known, values in columns.items() if fold(known) == fold(name))
+    """Return the entry of a column, whose name may differ in upper and lower case."""
+    return next(values for column, values in columns.items() if fold(column) == fold(name))
 
 
 ADDED = (
@@ -430,14 +434,14 @@ ROW_NUMBERS = (
     "1 column numbers the rows.",
     "{} columns number the rows.",
 )
-NEARLY = 0.9  # distinct values of those that are there, from which on they look identifying
+NEARLY = 0.9  # share of distinct values from which a column looks identifying
 
 
 @dataclass(frozen=True)
 class ColumnView:
-    """What a kept column of the release holds: how many values that are not NULL, whether they are
-    as many whole numbers as lie between the least and the greatest, and whether all of them look as
-    ``anon_pseudonym`` makes them."""
+    """A kept column of the release. present: number of values that are not NULL. consecutive:
+    whether they are as many whole numbers as lie between the least and the greatest. hashed:
+    whether all look like results of ``anon_pseudonym``."""
 
     present: int
     consecutive: bool
@@ -445,7 +449,7 @@ class ColumnView:
 
 
 def column_properties(compared: Compared) -> list[Property]:
-    """Return what an audit says of added, identifying and ascending columns."""
+    """Return the properties of added, identifying and ascending columns."""
     request, k = compared.request, compared.request.k or 1
     free = {*request.loose, *request.added}
     nearly, numbers = [], []

@@ -1,6 +1,6 @@
-"""Say what attacks on a release and earlier ones find.
+"""Properties of a release together with earlier ones.
 
-An attack finds what is disclosed, and not all of it; only a series has a bound.
+An attack finds part of what is disclosed; only a series has a bound.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,11 @@ EARLIER = ("intersection", "joined", "left", "joined_and_left", "cohort_l")
 
 @dataclass(frozen=True)
 class Intersected:
-    """What all releases together leave of one sensitive column: to how many persons whom a release
-    covers fewer than l values, and to how many of these one."""
+    """The candidates that all releases together leave of one sensitive column.
+
+    persons: people whom a release covers. below: those with fewer than l candidate values. one:
+    those with a single one.
+    """
 
     attribute: str
     persons: int
@@ -45,11 +48,12 @@ def earlier_properties(
     synthetic: bool,
     series: bool,
 ) -> list[Property]:
-    """Return the properties of a release beside earlier ones.
+    """Return the properties of a release together with earlier ones.
 
-    note: what intersecting leaves out. least: the values that everybody keeps; share: the largest
-    share of persons that an attack may find. synthetic: whether rows were added, which leaves all
-    undecided. series: whether the state of a series is at hand, which tells the companions.
+    note: what the intersection leaves out. least: the candidate values that each person must keep.
+    share: the largest share of people that an attack may expose. synthetic: whether rows were
+    added, which leaves all properties undecided. series: whether the state of a series is at hand;
+    if so, ``audit.series`` checks the cohorts.
     """
     worst = max(intersected, key=lambda one: (one.share, one.attribute))
     rows = [
@@ -105,7 +109,10 @@ def _left(changes: Sequence[Earlier], share: float) -> Property:
 def _one_way(
     name: str, verb: str, rows: tuple[int, int, int], worst: Earlier, share: float, advice: str
 ) -> Property:
-    """rows: those that counts expose, that changed at least, and all of the release."""
+    """Return the property of rows that only came, or only left.
+
+    rows: numbers of rows that counts expose, of rows that changed at least, and of all rows.
+    """
     exposed, changed, total = rows
     if exposed:
         meaning = (
@@ -116,9 +123,9 @@ def _one_way(
         meaning = f"Attack: counts show enough values of the {many(changed, 'row')} that {verb}."
     else:
         meaning = f"Attack: counts show no row that {verb}."
-    found = _share(exposed, total)
+    exposed_share = _share(exposed, total)
     example = f"since {worst.name}: at least {changed:,} of {many(total, 'row')} {verb}"
-    return Property(name, share, found, within(share, found), meaning, example)
+    return Property(name, share, exposed_share, within(share, exposed_share), meaning, example)
 
 
 def _both(changes: Sequence[Earlier], share: float) -> Property:
@@ -126,7 +133,7 @@ def _both(changes: Sequence[Earlier], share: float) -> Property:
         return _share(one.change.both, one.change.before + one.change.after)
 
     worst = max(changes, key=lambda one: (part(one), one.name))
-    found, rows = part(worst), worst.change.both
+    exposed_share, rows = part(worst), worst.change.both
     came, went = worst.change.came, worst.change.went
     if rows:
         meaning = (
@@ -135,6 +142,6 @@ def _both(changes: Sequence[Earlier], share: float) -> Property:
         )
     else:
         meaning = "Attack: counts do not expose anyone if rows both came and went."
-    passed = True if within(share, found) else None
+    passed = True if within(share, exposed_share) else None
     example = f"since {worst.name}: at least {came:,} came and {went:,} went"
-    return Property("joined_and_left", share, found, passed, meaning, example)
+    return Property("joined_and_left", share, exposed_share, passed, meaning, example)

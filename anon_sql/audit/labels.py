@@ -1,4 +1,4 @@
-"""Audit the labels of a release: whether they are true, and as a release prints them."""
+"""Audit the labels of a release: whether they are true, and whether a release prints them so."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.audit.compared import (
-    MANY,
+    TOO_MANY,
     Compared,
     Marks,
     Property,
     none_of,
-    untold,
+    undecided,
     weighed,
     with_added_rows,
 )
@@ -64,60 +64,65 @@ _SPELLING = (
 
 
 def kept(compared: Compared, true: Truth) -> Property:
-    """Count released rows whose kept values stand in no raw row that is left: all of them where
-    a kept column is missing."""
+    """Count released rows whose kept values no remaining raw row has. If a kept column is missing,
+    all rows count."""
     dropped = compared.request.dropped
     if dropped and compared.released_rows:
         meaning = f"The release lacks {many(len(dropped), 'column')} that it had to keep."
-        found, example = compared.released_rows, f"without {', '.join(dropped)}"
-        return Property("kept_values", 0, found, False, meaning, example)
+        row_count, example = compared.released_rows, f"without {', '.join(dropped)}"
+        return Property("kept_values", 0, row_count, False, meaning, example)
     columns = [
-        name for name in (compared.request.shared if true.more else []) if _excess(compared, name)
+        name
+        for name in (compared.request.shared if true.more else [])
+        if _is_more_frequent(compared, name)
     ]
     together = "values that do not stand together" if true.more else None
     row = none_of("kept_values", true.more, _KEPT, ", ".join(columns) or together)
     return with_added_rows(row) if compared.request.synthetic else row
 
 
-def _excess(compared: Compared, name: str) -> bool:
-    """Whether a value is more frequent in the release."""
+def _is_more_frequent(compared: Compared, name: str) -> bool:
+    """Whether the release has a value of a column more often than the raw table."""
     values, often = _often(compared.raw_marks(name), compared.raw.weights)
     released_values, count = _often(compared.marks(name), compared.released.weights)
     if not len(values):
         return bool(len(released_values))
-    at = np.minimum(np.searchsorted(values, released_values), len(values) - 1)
-    return bool((count > np.where(values[at] == released_values, often[at], 0)).any())
+    position = np.minimum(np.searchsorted(values, released_values), len(values) - 1)
+    return bool((count > np.where(values[position] == released_values, often[position], 0)).any())
 
 
 def _often(marks: Marks, weights: npt.NDArray[np.int32]) -> tuple[Marks, Ints]:
-    """Return the different hashes, ascending, and how many rows have each."""
+    """Return the distinct hashes, ascending, and the number of rows with each."""
     values, places = np.unique(marks, return_inverse=True)
     return values, weighed(places.reshape(-1), weights, len(values))
 
 
 def labels(compared: Compared, true: Truth) -> list[Property]:
-    """Necessary: every released row covers a raw row with its kept values, and conversely.
-    Sufficient: a raw row of its own for each released row."""
+    """Return the properties of labels that can be checked by comparing rows.
+
+    Necessary: every released row covers a raw row with its kept values, and every raw row is
+    covered. Sufficient: released rows can be matched one to one with raw rows.
+    """
     limits = {"true_labels": 0, "covered_rows": compared.left_out, "matched_rows": 0}
-    unknown = {n: Property(n, most, None, None, _UNKNOWN, MANY) for n, most in limits.items()}
-    if true.many:
+    unknown = {n: Property(n, most, None, None, _UNKNOWN, TOO_MANY) for n, most in limits.items()}
+    if true.too_many:
         return list(unknown.values())
     wrong = compared.where(np.unique(np.concatenate(true.wrong)))
     rows = [
         none_of("true_labels", true.false, _LABELS, wrong),
         _described(compared, true.uncovered),
         unknown["matched_rows"]
-        if true.left is None
-        else none_of("matched_rows", true.left, _MATCHING),
+        if true.unmatched is None
+        else none_of("matched_rows", true.unmatched, _MATCHING),
     ]
     return [with_added_rows(row) for row in rows] if compared.request.synthetic else rows
 
 
-_UNKNOWN = f"This was not found out: {MANY}."
+_UNKNOWN = f"This was not found out: {TOO_MANY}."
 
 
 def _described(compared: Compared, uncovered: int) -> Property:
-    """Raw rows that no released row covers, except as many as were left out."""
+    """Count raw rows that no released row covers; as many as were left out may be uncovered."""
     most = compared.left_out
     if not uncovered:
         meaning = "Every raw row is described by a released row."
@@ -128,53 +133,55 @@ def _described(compared: Compared, uncovered: int) -> Property:
     return Property("covered_rows", most, uncovered, uncovered <= most, meaning)
 
 
-def of_numbers(column: Coverage) -> bool:
-    """Whether labels are ranges of the column's own values."""
+def has_numeric_ranges(column: Coverage) -> bool:
+    """Whether labels are ranges of numbers, dates or times."""
     return isinstance(column.said, Ranges) and column.column is None
 
 
-def ranges(column: Coverage) -> Bools:
-    """Which labels are a range or one value."""
+def shows_range(column: Coverage) -> Bools:
+    """Return which labels are a range or one value."""
     said = column.said
     return ~(said.star | said.empty | said.malformed)
 
 
 def _is_value(column: Coverage, codes: Ints) -> Bools:
     """Whether each code is one of the column's."""
-    at = np.minimum(np.searchsorted(column.ordered, codes), max(len(column.ordered) - 1, 0))
-    return column.ordered[at] == codes if len(column.ordered) else np.zeros(len(codes), np.bool_)
+    position = np.minimum(np.searchsorted(column.ordered, codes), max(len(column.ordered) - 1, 0))
+    return (
+        column.ordered[position] == codes if len(column.ordered) else np.zeros(len(codes), np.bool_)
+    )
 
 
 def counted(compared: Compared, marked: Mapping[str, Bools]) -> tuple[int, str | None]:
-    """Return how many different labels of all columns are marked, and one of them."""
+    """Return the number of distinct marked labels of all columns, and one of them."""
     texts = {name: set(compared.texts(name, some)) for name, some in marked.items()}
     examples = [f"{name}: {min(map(str, some))}" for name, some in texts.items() if some]
     return sum(map(len, texts.values())), examples[0] if examples else None
 
 
 def wider_labels(compared: Compared) -> Property:
-    """Count labels that end outside the values of the column, or name others. They are true if they
-    cover their rows."""
-    found = {}
+    """Count labels that end at, or name, values that the column lacks. They are true if they cover
+    their rows."""
+    marked = {}
     for name, column in compared.columns.items():
         if isinstance(column.said, Sets):
-            found[name] = column.unknown & ~column.idle
-        elif of_numbers(column) and isinstance(column.said, Ranges):
+            marked[name] = column.unknown & ~column.idle
+        elif has_numeric_ranges(column) and isinstance(column.said, Ranges):
             at_values = column.said.exact_low & _is_value(column, column.low)
             at_values &= column.said.exact_high & _is_value(column, column.high)
-            found[name] = ranges(column) & ~column.idle & ~at_values
-    count, example = counted(compared, found)
+            marked[name] = shows_range(column) & ~column.idle & ~at_values
+    count, example = counted(compared, marked)
     return replace(none_of("wider_labels", count, _WIDER, example), required=None, passed=None)
 
 
 def unique_ends(compared: Compared) -> Property:
-    """Count ends of ranges that one raw row holds. A release prints ends, so they are no fault."""
-    count, found = 0, {}
+    """Count ends of ranges that one raw row has. A release prints ends, so they are not a fault."""
+    count, marked = 0, {}
     for name, column in compared.columns.items():
-        if not (of_numbers(column) and isinstance(column.said, Ranges)):
+        if not (has_numeric_ranges(column) and isinstance(column.said, Ranges)):
             continue
         lowest, highest = (
-            ranges(column) & exact for exact in (column.said.exact_low, column.said.exact_high)
+            shows_range(column) & exact for exact in (column.said.exact_low, column.said.exact_high)
         )
         ends = np.unique(np.concatenate([column.low[lowest], column.high[highest]]))
         at_ends = np.isin(column.codes, ends)
@@ -182,25 +189,25 @@ def unique_ends(compared: Compared) -> Property:
         often = np.bincount(places, compared.raw.often[name][at_ends], minlength=len(ends))
         single = ends[often == 1]
         count += len(single)
-        found[name] = (lowest & np.isin(column.low, single)) | (
+        marked[name] = (lowest & np.isin(column.low, single)) | (
             highest & np.isin(column.high, single)
         )
-    row = none_of("unique_range_ends", count, _ENDS, counted(compared, found)[1])
-    return _advised(compared, untold(row) if count else row)
+    row = none_of("unique_range_ends", count, _ENDS, counted(compared, marked)[1])
+    return _advised(compared, undecided(row) if count else row)
 
 
 def _advised(compared: Compared, row: Property) -> Property:
-    """The same with the columns whose values bins would hide."""
+    """Return the property with the columns whose values bins would hide."""
     often = []
     for name, column in compared.columns.items():
-        if of_numbers(column):
-            single = ranges(column) & (column.low == column.high)
+        if has_numeric_ranges(column):
+            single = shows_range(column) & (column.low == column.high)
             if compared.sizes[single[column.label_of]].sum() > _OFTEN * compared.released_rows:
                 often.append(name)
     if not often:
         return row
-    said = f"{row.meaning.removesuffix('.')}; bins would hide values of {listed(often)}."
-    return replace(row, meaning=said)
+    meaning = f"{row.meaning.removesuffix('.')}; bins would hide values of {listed(often)}."
+    return replace(row, meaning=meaning)
 
 
 _SHORTEST = r"^(?:0|-?(?:[1-9]\d*|(?:0|[1-9]\d*)\.\d*[1-9]))$"
@@ -208,8 +215,11 @@ _DATE = r"^(?:\d{4}|[1-9]\d{4,})-\d\d-\d\d$"
 
 
 def require_order(name: str, column: Coverage) -> None:
-    """Raise AnonError if text of the raw table looks like labels, and the release has none and
-    shows values that the raw table lacks."""
+    """Raise AnonError if the two relations seem to be swapped.
+
+    They do if texts of the raw table look like labels, while the release has no labels and shows
+    values that the raw table lacks.
+    """
     if not isinstance(column.column, Categories) or not pa.types.is_string(column.labels.type):
         return
     if not column.unknown.any():
@@ -221,66 +231,71 @@ def require_order(name: str, column: Coverage) -> None:
 
 
 def spelling(compared: Compared) -> Property:
-    """Count labels that cannot be read, cover no value of the raw column, or are written as none is
-    printed."""
-    found = {}
+    """Count labels that cannot be parsed, that cover no value of the raw column, or that a release
+    would print in another way."""
+    marked = {}
     rewritten = _rewritten(compared)
     for name, column in compared.columns.items():
         odd = column.said.malformed.copy()
         if isinstance(column.said, Sets):
             odd |= column.unknown & column.idle
             odd |= _sets_written_otherwise(column.said, column.labels)
-        elif of_numbers(column):
+        elif has_numeric_ranges(column):
             if not compared.request.synthetic:
-                odd |= ranges(column) & column.idle
+                odd |= shows_range(column) & column.idle
             if name in rewritten:
-                odd |= ranges(column) & rewritten[name]
+                odd |= shows_range(column) & rewritten[name]
         else:
             odd |= column.unknown
-        found[name] = odd
-    count, example = counted(compared, found)
+        marked[name] = odd
+    count, example = counted(compared, marked)
     return none_of("label_spelling", count, _SPELLING, example)
 
 
 def _rewritten(compared: Compared) -> dict[str, Bools]:
-    """Which labels of numbers are written as none is printed, by column.
+    """Return, by column, which ranges a release would print in another way.
 
-    An end is written as the column's type prints it, or in the only shortest way: as a decimal
-    number without zeros at its ends, or a timestamp without zone at midnight as its date.
+    An end may be printed as the column's type prints it, or in its shortest form: a decimal number
+    without leading and trailing zeros, or the date for a timestamp without zone at midnight.
     """
-    said = {
+    ranges_of = {
         name: column.said
         for name, column in compared.columns.items()
         if pa.types.is_string(column.labels.type) and isinstance(column.said, Ranges)
     }
-    read = [end for each in said.values() for end in (each.low, each.high)]
-    kinds = [compared.request.types[name] for name in said for _ in range(2)]
-    texts = iter(printed(read, kinds) if read else [])
-    found = {}
-    for (name, each), low, high in zip(said.items(), texts, texts, strict=True):
+    end_values = [end for ranges in ranges_of.values() for end in (ranges.low, ranges.high)]
+    kinds = [compared.request.types[name] for name in ranges_of for _ in range(2)]
+    texts = iter(printed(end_values, kinds) if end_values else [])
+    marked = {}
+    for (name, ranges), low, high in zip(ranges_of.items(), texts, texts, strict=True):
         released = compared.columns[name].labels
         kind, ends = compared.request.types[name], grammar.ends(released)
-        written = _written(kind, ends[0], low, each.exact_low)
-        written &= _written(kind, ends[1], high, each.exact_high)
-        single = each.exact_low & each.exact_high & true(pc.equal(low, high))
-        found[name] = ~written | (single & true(pc.starts_with(released, "[")))
-    return found
+        written = _written(kind, ends[0], low, ranges.exact_low)
+        written &= _written(kind, ends[1], high, ranges.exact_high)
+        single = ranges.exact_low & ranges.exact_high & true(pc.equal(low, high))
+        marked[name] = ~written | (single & true(pc.starts_with(released, "[")))
+    return marked
 
 
-def _written(kind: str, ends: pa.Array, own: pa.Array, exact: Bools) -> Bools:
-    """Which ends are written as they may be; own: as the type prints what was read."""
-    written: Bools = true(pc.equal(ends, own))
+def _written(kind: str, ends: pa.Array, as_printed: pa.Array, exact: Bools) -> Bools:
+    """Return which ends have a permitted form; as_printed: the parsed ends as the type prints
+    them."""
+    written: Bools = true(pc.equal(ends, as_printed))
     if not kind.startswith("TIMESTAMP"):
-        short = ~written & valid(own) & true(pc.match_substring_regex(ends, _SHORTEST))
-        for at in np.flatnonzero(short).tolist():  # a DOUBLE is the nearest to what is written
-            written[at] = not exact[at] or Decimal(ends[at].as_py()) == Decimal(own[at].as_py())
+        short = ~written & valid(as_printed) & true(pc.match_substring_regex(ends, _SHORTEST))
+        for position in np.flatnonzero(
+            short
+        ).tolist():  # a DOUBLE is the nearest to what is written
+            written[position] = not exact[position] or Decimal(ends[position].as_py()) == Decimal(
+                as_printed[position].as_py()
+            )
     elif not kind.endswith("ZONE"):
         written |= true(pc.match_substring_regex(ends, _DATE)) | ~exact
     return written
 
 
 def _sets_written_otherwise(said: Sets, released: pa.Array) -> Bools:
-    """Whether a release prints the same words in another way."""
+    """Return which sets a release would print in another way."""
     labels = released.to_pylist() if pa.types.is_string(released.type) else [None] * len(released)
     return np.array(
         [

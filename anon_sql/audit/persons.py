@@ -1,21 +1,18 @@
-"""Bound the number of persons of each class where the release does not say whose its rows are.
+"""Bound the number of people per class if the release lacks the entity column.
 
-Released rows of one class and the same kept values, which are alike, are a group. The raw rows of a
-group are those with its kept values, known by a 64-bit hash. Groups are numbered while
-rows come, so that the hashes of all rows are never in memory together.
+A group is the released rows of one class that have the same kept values. A group's source rows are
+the raw rows with these kept values that the label of the class covers. Kept values are compared by
+64-bit hashes, and groups are numbered as rows arrive, so that the hashes of all rows are never in
+memory together.
 
-Which raw rows the rows of a release may stem from, and whether all can at once. The rows of a group
-may stem from those of its raw rows that its label covers.
-
-Bound the number of people who own the rows of a class if the entity column is absent. A
-person can have given a group at most as many rows as the person has among those it may stem from.
-The fewest persons whose rows are enough for a class are a bound from below, all that could have
-given one from above; where every released row can stem from one raw row only, the two agree.
+A person owns at most as many rows of a group as the person has source rows. The least number of
+people whose rows suffice for a class is the lower bound, the number of people with any source row
+the upper one. If each released row has one source row, the two agree.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,15 +24,15 @@ from anon_sql.core.running import Workers
 from anon_sql.core.stopping import check
 
 
-class Numbers:
-    """A number of each row, as the rows come."""
+class NumberBuffer:
+    """One number per row, in the narrowest type that holds all; rows are added in batches."""
 
     def __init__(self) -> None:
         self._numbers: npt.NDArray[Any] = np.empty(0, np.uint8)
         self._rows = 0
 
     def add(self, numbers: npt.NDArray[Any]) -> None:
-        """Hold the numbers of more rows, in a type that is wide enough for all."""
+        """Append the numbers of more rows."""
         self._numbers = self._numbers.astype(
             np.promote_types(self._numbers.dtype, numbers.dtype), copy=False
         )
@@ -45,9 +42,9 @@ class Numbers:
         self._numbers[self._rows : end] = numbers
         self._rows = end
 
-    def decode(self, known: Marks) -> None:
-        """Replace each number by what it stands for."""
-        self._numbers = known[self.array()]
+    def decode(self, values: Marks) -> None:
+        """Replace each number by the value at that position."""
+        self._numbers = values[self.array()]
 
     def array(self) -> npt.NDArray[Any]:
         """Return the numbers of all rows."""
@@ -55,35 +52,36 @@ class Numbers:
         return self._numbers
 
 
-class Known:
-    """Different hashes, numbered as they come, and how often each came."""
+class NumberedHashes:
+    """Distinct hashes, numbered in order of arrival, with the number of times that each arrived."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._known, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
+        self._hashes, self._often = np.empty(0, np.uint64), np.empty(0, np.int64)
         self._buckets = np.empty(0, np.int32)
 
     def add(self, marks: Marks) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-        """Return the number of each hash, as narrow as it can be, and the positions of new ones."""
-        if self.count + len(marks) > len(self._known):
+        """Return the number of each hash, in the narrowest type, and the positions of new
+        hashes."""
+        if self.count + len(marks) > len(self._hashes):
             self._grow(2 * (self.count + len(marks)))
         numbers, new = kernels.hashing.number_more(
-            marks, self._known, self._often, self._buckets, self.count
+            marks, self._hashes, self._often, self._buckets, self.count
         )
         self.count += len(new)
         return numbers.astype(np.min_scalar_type(self.count)), new
 
     def _grow(self, size: int) -> None:
-        """Make room for so many hashes."""
-        known, often = self.marks, self.often
-        self._known, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
+        """Make room for ``size`` hashes."""
+        hashes, often = self.marks, self.often
+        self._hashes, self._often = np.empty(size, np.uint64), np.empty(size, np.int64)
         self._buckets = np.full(1 << (2 * size).bit_length(), -1, np.int32)
-        kernels.hashing.number_more(known, self._known, self._often, self._buckets, 0)
+        kernels.hashing.number_more(hashes, self._hashes, self._often, self._buckets, 0)
         self._often[: self.count] = often
 
     @property
     def marks(self) -> Marks:
-        return self._known[: self.count].copy()
+        return self._hashes[: self.count].copy()
 
     @property
     def often(self) -> Ints:
@@ -95,9 +93,13 @@ Whole = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class RowGroups:
-    """RowGroups by hash and class: each one's class, how many rows it has, and its raw rows first …
-    last - 1 of ``rows``, int32[n] by hash. released: the released rows, int32[m], group by
-    group; empty where they were not asked for. weights: of the raw rows, as in ``Raw``."""
+    """g groups of released rows that have the same class and kept values.
+
+    classes, capacity: the class of each group and its number of rows. first, last: the raw rows
+    with its kept values are ``rows[first:last]``. rows: int32[n], raw rows by hash. released:
+    int32[m], released rows group by group; empty unless requested. weights: of the raw rows, as in
+    ``Raw``.
+    """
 
     classes: Whole
     capacity: Ints
@@ -108,55 +110,59 @@ class RowGroups:
     weights: Whole
 
 
-class Counted:
-    """Some rows of both relations, as they come; all raw rows must come first."""
+class GroupCounter:
+    """Groups the rows of both relations as they arrive; all raw rows must come first."""
 
     def __init__(self, with_released: bool) -> None:
-        """with_released: whether the released rows of each group are asked for."""
-        self._known, self._raw, self._weights = Known(), Numbers(), [np.empty(0, np.int32)]
+        """with_released: whether to record the released rows of each group."""
+        self._hashes, self._raw, self._weights = (
+            NumberedHashes(),
+            NumberBuffer(),
+            [np.empty(0, np.int32)],
+        )
         self._above = np.empty(0, np.int64)  # released rows with each hash, less the raw ones
-        self._released = Numbers() if with_released else None
+        self._released = NumberBuffer() if with_released else None
         self._latest, self._values, self._owners = (np.empty(0, np.int32) for _ in range(3))
         self._sizes, self._count = np.empty(0, np.int64), 0
 
     def add_raw(self, marks: Marks, weights: Whole) -> None:
-        """Count raw rows; marks: hashes of their kept values; weights: as in ``Raw``."""
-        numbers = self._known.add(marks)[0]
+        """Add raw rows; marks: hashes of their kept values; weights: as in ``Raw``."""
+        numbers = self._hashes.add(marks)[0]
         self._raw.add(numbers)
         self._weights.append(weights)
         self._count_above(numbers, -weights)
 
     def _count_above(self, numbers: npt.NDArray[Any], weights: Whole) -> None:
-        more = np.zeros(self._known.count - len(self._above), np.int64)
+        more = np.zeros(self._hashes.count - len(self._above), np.int64)
         self._above = np.append(self._above, more)
         np.add.at(self._above, numbers.astype(np.int64), weights.astype(np.int64))
 
     def add_released(self, marks: Marks, classes: Whole, weights: Whole) -> None:
-        """Count released rows; classes: int32[…], ascending from call to call; weights: as in
+        """Add released rows; classes: int32[…], ascending from call to call; weights: as in
         ``Raw``."""
-        numbers = self._known.add(marks)[0].astype(np.int32)
+        numbers = self._hashes.add(marks)[0].astype(np.int32)
         self._count_above(numbers, weights)
-        more = np.full(self._known.count - len(self._latest), -1, np.int32)
+        more = np.full(self._hashes.count - len(self._latest), -1, np.int32)
         self._latest = np.append(self._latest, more)
         end = self._count + len(numbers)
         if end > len(self._sizes):  # in place, and little more than is needed
             for column in (self._values, self._owners, self._sizes):
                 column.resize(end + end // 8, refcheck=False)
-        found = (self._values, self._owners, self._sizes)
+        columns = (self._values, self._owners, self._sizes)
         groups, self._count = kernels.hashing.number_groups(
-            numbers, classes, weights, self._latest, *found, self._count
+            numbers, classes, weights, self._latest, *columns, self._count
         )
         if self._released is not None:
             self._released.add(groups)
 
     @property
     def more(self) -> int:
-        """How many released rows there are above the raw rows with their hash."""
+        """The number of released rows in excess of the raw rows with their hash."""
         return int(np.maximum(self._above, 0).sum())
 
     def groups(self) -> RowGroups:
         """Return the groups of all rows."""
-        order = kernels.orders.by_hash(self._known.marks)
+        order = kernels.orders.by_hash(self._hashes.marks)
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
         rows, starts = kernels.hashing.group(place[self._raw.array()], len(order))
@@ -165,9 +171,9 @@ class Counted:
         value = value[groups]
         released = np.empty(0, np.int32)
         if self._released is not None:
-            at = np.empty(len(groups), np.int32)
-            at[groups] = np.arange(len(groups), dtype=np.int32)
-            released, _ = kernels.hashing.group(at[self._released.array()], len(groups))
+            rank = np.empty(len(groups), np.int32)
+            rank[groups] = np.arange(len(groups), dtype=np.int32)
+            released, _ = kernels.hashing.group(rank[self._released.array()], len(groups))
         classes, capacity = self._owners[groups], self._sizes[groups]
         weights = np.concatenate(self._weights)
         return RowGroups(
@@ -177,168 +183,202 @@ class Counted:
 
 Labels = tuple[Ints, ...]
 CodesOf = Callable[[npt.NDArray[np.int32]], Places]
-LISTED = 50_000_000  # pairs that are kept for the matching
-STEPS = 500_000_000  # looks at a row's groups in the matching
-ROWS = 1 << 23  # raw rows that are compared at a time
+MAX_LISTED_PAIRS = 50_000_000  # pairs that are kept for the matching
+MAX_MATCHING_STEPS = 500_000_000  # looks at a row's groups in the matching
+BLOCK_ROWS = 1 << 23  # raw rows that are compared at a time
 
 
 @dataclass(frozen=True)
 class Sources:
-    """ends, rows: of each group the raw rows that it may stem from; rows is None where they are too
-    many to list. many: the sum of their weights. uncovered: that of raw rows that no group may stem
-    from. looks: comparisons made; all others are unfinished if these are more than were allowed."""
+    """The source rows of each group.
+
+    ends, rows: those of group i are ``rows[ends[i]:ends[i + 1]]``; rows is None if they are too
+    many to list. many: the sum of their weights. uncovered: the sum of the weights of raw rows that
+    are the source of no group. comparisons: number of comparisons; if it exceeds the limit, the
+    other fields are incomplete.
+    """
 
     ends: Ints
     rows: npt.NDArray[np.int32] | None
     many: Ints
     uncovered: int
-    looks: int
+    comparisons: int
 
 
 def sources(
-    found: RowGroups, codes_of: CodesOf, labels: Labels, looks: int, workers: Workers
+    row_groups: RowGroups, codes_of: CodesOf, labels: Labels, max_comparisons: int, workers: Workers
 ) -> Sources:
-    """Return the raw rows of each group that its label covers.
+    """Return the source rows of each group: its raw rows that its label covers.
 
-    codes_of: returns int32[…, d] of some of the rows that the groups are of; labels: of
-    ``labels_of``; looks: most comparisons.
+    codes_of: returns the codes of some raw rows, int32[…, d]. labels: of ``labels_of``.
     """
-    groups, uncovered, looked = len(found.classes), 0, 0
+    groups, uncovered, comparisons = len(row_groups.classes), 0, 0
     many, count = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    rows, of = [np.empty(0, np.int32)], [np.empty(0, np.int32)]  # and the group of each of ``rows``
-    for begin in range(0, len(found.rows), ROWS):
-        some = found.rows[begin : begin + ROWS]
+    rows, group_parts = (
+        [np.empty(0, np.int32)],
+        [np.empty(0, np.int32)],
+    )  # and the group of each of ``rows``
+    for begin in range(0, len(row_groups.rows), BLOCK_ROWS):
+        some = row_groups.rows[begin : begin + BLOCK_ROWS]
         end = begin + len(some)
-        # the groups that have some of these rows
-        own = slice(np.searchsorted(found.last, begin, "right"), np.searchsorted(found.first, end))
-        first, last = (np.clip(each[own], begin, end) - begin for each in (found.first, found.last))
-        codes, weights = codes_of(some), found.weights[some].astype(np.int64)
-        listed, numbers, covers, known, more = covered_rows(
+        touched = slice(
+            np.searchsorted(row_groups.last, begin, "right"), np.searchsorted(row_groups.first, end)
+        )
+        first, last = (
+            np.clip(bound[touched], begin, end) - begin
+            for bound in (row_groups.first, row_groups.last)
+        )
+        codes, weights = codes_of(some), row_groups.weights[some].astype(np.int64)
+        listed, numbers, covers, covered, more = covered_rows(
             codes,
             weights,
             first,
             last,
-            found.classes[own],
+            row_groups.classes[touched],
             labels,
             workers,
-            listed=max(LISTED - int(count.sum()), 0),
-            looks=looks - looked,
+            listed=max(MAX_LISTED_PAIRS - int(count.sum()), 0),
+            looks=max_comparisons - comparisons,
         )
-        looked += more
-        if looked > looks:
-            return Sources(np.zeros(groups + 1, np.int64), None, many, 0, looked)
-        many[own] += covers
-        count[own] += numbers
-        uncovered += int(weights[~known].sum())
-        if count.sum() <= LISTED:
+        comparisons += more
+        if comparisons > max_comparisons:
+            return Sources(np.zeros(groups + 1, np.int64), None, many, 0, comparisons)
+        many[touched] += covers
+        count[touched] += numbers
+        uncovered += int(weights[~covered].sum())
+        if count.sum() <= MAX_LISTED_PAIRS:
             rows.append(some[listed])
-            if len(found.rows) > ROWS:
-                of.append(np.repeat(np.arange(groups, dtype=np.int32)[own], numbers))
+            if len(row_groups.rows) > BLOCK_ROWS:
+                group_parts.append(np.repeat(np.arange(groups, dtype=np.int32)[touched], numbers))
     ends = np.append(0, np.cumsum(count))
-    if ends[-1] > LISTED:
-        return Sources(ends, None, many, uncovered, looked)
-    every = np.concatenate(rows)
-    if len(found.rows) > ROWS:
-        every = every[kernels.hashing.group(np.concatenate(of), groups)[0]]
-    return Sources(ends, every, many, uncovered, looked)
+    if ends[-1] > MAX_LISTED_PAIRS:
+        return Sources(ends, None, many, uncovered, comparisons)
+    all_rows = np.concatenate(rows)
+    if len(row_groups.rows) > BLOCK_ROWS:
+        all_rows = all_rows[kernels.hashing.group(np.concatenate(group_parts), groups)[0]]
+    return Sources(ends, all_rows, many, uncovered, comparisons)
 
 
-def unmatched(found: RowGroups, known: Sources) -> int | None:
-    """Return the number of rows that a maximum matching of released and raw rows leaves; None
-    where it took too long."""
-    if known.rows is None:
+def unmatched(row_groups: RowGroups, row_sources: Sources) -> int | None:
+    """Return the number of released rows that a maximum matching with raw rows leaves unmatched;
+    None if it takes too long."""
+    if row_sources.rows is None:
         return None
-    total = int(found.capacity.sum())
-    order, ends = kernels.hashing.group(known.rows, len(found.rows))
+    total = int(row_groups.capacity.sum())
+    order, ends = kernels.hashing.group(row_sources.rows, len(row_groups.rows))
     if (ends[1:] - ends[:-1] <= 1).all():
-        return total - int(np.minimum(known.many, found.capacity).sum())
-    group_of = np.repeat(np.arange(len(found.capacity), dtype=np.int32), np.diff(known.ends))
-    weights = found.weights.astype(np.int64)
-    count = kernels.matching.matched(ends, group_of[order], weights, found.capacity, STEPS, check)
+        return total - int(np.minimum(row_sources.many, row_groups.capacity).sum())
+    group_of = np.repeat(
+        np.arange(len(row_groups.capacity), dtype=np.int32), np.diff(row_sources.ends)
+    )
+    weights = row_groups.weights.astype(np.int64)
+    count = kernels.matching.matched(
+        ends, group_of[order], weights, row_groups.capacity, MAX_MATCHING_STEPS, check
+    )
     return None if count < 0 else total - int(count)
 
 
-Holders = tuple[npt.NDArray[np.int32], Marks, Ints]
+class PossibleOwners(NamedTuple):
+    """People who may own rows of groups, one entry per person and group.
+
+    class_of: int32[e], the class of the group. people: uint64[e], a hash of the person. most:
+    int64[e], the largest number of rows that the person may own there.
+    """
+
+    class_of: npt.NDArray[np.int32]
+    people: Marks
+    most: Ints
 
 
-def shows(compared: Compared) -> bool:
-    """Return whether the release still has the column that tells persons apart."""
+def shows_entity(compared: Compared) -> bool:
+    """Whether the release has the column that identifies the person."""
     return compared.request.entity in compared.request.shared
 
 
-def whose(compared: Compared, forced: Marks | None) -> Marks | None:
-    """Return a mark of the owner of each released row, uint64[m], class by class.
+def owners(compared: Compared, forced: Marks | None) -> Marks | None:
+    """Return a hash of the owner of each released row, uint64[m], class by class.
 
-    None where no model needs it or the owner is not known. forced: of ``Truth``.
+    None if no model needs it or the owners are unknown. forced: ``Truth.owners``.
     """
     request = compared.request
     if request.entity is None or all(model.same_for_persons for model in request.models):
         return None
-    return compared.marks(request.entity) if shows(compared) else forced
+    return compared.marks(request.entity) if shows_entity(compared) else forced
 
 
-def forced(found: RowGroups, known: Sources, persons: Marks) -> Marks | None:
-    """Whose each released row is, where each group needs all the raw rows that it may stem from or
-    they are one person's; None where a group can choose. persons: a mark for each raw row."""
-    assert known.rows is not None
-    who = persons[known.rows]
+def forced_owners(row_groups: RowGroups, row_sources: Sources, persons: Marks) -> Marks | None:
+    """Return the owner of each released row, or None if the owner of any row is ambiguous.
+
+    A group is unambiguous if it needs all its source rows, or if one person owns them all. persons:
+    a hash of the owner of each raw row.
+    """
+    assert row_sources.rows is not None
+    who = persons[row_sources.rows]
     if not len(who):
         return who
-    starts = known.ends[:-1]
+    starts = row_sources.ends[:-1]
     single = np.minimum.reduceat(who, starts) == np.maximum.reduceat(who, starts)
-    if not (single | (known.many == found.capacity)).all():
+    if not (single | (row_sources.many == row_groups.capacity)).all():
         return None
-    first = np.cumsum(found.capacity) - found.capacity
-    at = np.arange(len(found.released)) + np.repeat(starts - first, found.capacity)
-    marks = np.empty(len(found.released), dtype=np.uint64)
-    marks[found.released] = who[at]
+    first = np.cumsum(row_groups.capacity) - row_groups.capacity
+    position = np.arange(len(row_groups.released)) + np.repeat(starts - first, row_groups.capacity)
+    marks = np.empty(len(row_groups.released), dtype=np.uint64)
+    marks[row_groups.released] = who[position]
     return marks
 
 
-def counted(class_of: npt.NDArray[np.int32], persons: npt.NDArray[np.uint64], classes: int) -> Ints:
-    """Distinct persons of each class, int64[classes], from a mark for each row."""
+def distinct_owners(
+    class_of: npt.NDArray[np.int32], persons: npt.NDArray[np.uint64], classes: int
+) -> Ints:
+    """Return the number of distinct owners per class, int64[classes]; persons: a hash of the owner
+    of each row."""
     order = np.lexsort((persons, class_of))
-    of, who = class_of[order], persons[order]
-    new = np.append(True, (of[1:] != of[:-1]) | (who[1:] != who[:-1]))[: len(of)]
-    return np.bincount(of[new], minlength=classes)
+    class_ids, who = class_of[order], persons[order]
+    new = np.append(True, (class_ids[1:] != class_ids[:-1]) | (who[1:] != who[:-1]))[
+        : len(class_ids)
+    ]
+    return np.bincount(class_ids[new], minlength=classes)
 
 
-def holders(found: RowGroups, known: Sources, persons: Marks) -> Holders:
-    """Return a class, a person who may have given it rows with some kept values, and how many at
-    most, for each such person, class and values. persons: a mark for each raw row."""
-    assert known.rows is not None
-    group = np.repeat(np.arange(len(found.capacity)), known.many)
-    who = persons[known.rows]
+def possible_owners(row_groups: RowGroups, row_sources: Sources, persons: Marks) -> PossibleOwners:
+    """Return the people who own source rows of each group; persons: a hash of the owner of each raw
+    row."""
+    assert row_sources.rows is not None
+    group = np.repeat(np.arange(len(row_groups.capacity)), row_sources.many)
+    who = persons[row_sources.rows]
     order = np.lexsort((who, group))
     group, who = group[order], who[order]
     new = np.append(True, (group[1:] != group[:-1]) | (who[1:] != who[:-1]))[: len(group)]
-    at = np.flatnonzero(new)
-    rows = np.diff(np.append(at, len(group)))
-    group, who = group[at], who[at]
-    return found.classes[group], who, np.minimum(rows, found.capacity[group])
+    firsts = np.flatnonzero(new)
+    rows = np.diff(np.append(firsts, len(group)))
+    group, who = group[firsts], who[firsts]
+    most = np.minimum(rows, row_groups.capacity[group])
+    return PossibleOwners(row_groups.classes[group], who, most)
 
 
-def between(parts: Sequence[Holders], sizes: Ints) -> tuple[Ints, Ints]:
-    """Return bounds of the distinct persons in each class, int64[c]."""
-    of, who, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((who, of))
-    of, who, rows = of[order], who[order], rows[order]
-    new = np.append(True, (of[1:] != of[:-1]) | (who[1:] != who[:-1]))[: len(of)]
-    at = np.flatnonzero(new)
-    if not len(at):
+def person_bounds(parts: Sequence[PossibleOwners], sizes: Ints) -> tuple[Ints, Ints]:
+    """Return bounds of the number of people per class, int64[c] each."""
+    class_ids, who, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((who, class_ids))
+    class_ids, who, rows = class_ids[order], who[order], rows[order]
+    new = np.append(True, (class_ids[1:] != class_ids[:-1]) | (who[1:] != who[:-1]))[
+        : len(class_ids)
+    ]
+    firsts = np.flatnonzero(new)
+    if not len(firsts):
         return np.zeros_like(sizes), np.zeros_like(sizes)
-    of, supply = of[at], np.add.reduceat(rows, at)
-    order = np.lexsort((-supply, of))
-    of, supply = of[order], supply[order]
-    most = np.bincount(of, minlength=len(sizes))
+    class_ids, supply = class_ids[firsts], np.add.reduceat(rows, firsts)
+    order = np.lexsort((-supply, class_ids))
+    class_ids, supply = class_ids[order], supply[order]
+    most = np.bincount(class_ids, minlength=len(sizes))
     before = np.cumsum(supply) - supply
-    starts = np.append(0, np.cumsum(most))[of]
-    needed = before - before[starts] < sizes[of]
-    return np.bincount(of[needed], minlength=len(sizes)), np.minimum(most, sizes)
+    starts = np.append(0, np.cumsum(most))[class_ids]
+    needed = before - before[starts] < sizes[class_ids]
+    return np.bincount(class_ids[needed], minlength=len(sizes)), np.minimum(most, sizes)
 
 
-def among(persons: npt.NDArray[np.uint64], rows: int) -> tuple[int, int]:
-    """Bounds of the distinct persons behind so many rows that may be any of these."""
+def bounds_among(persons: npt.NDArray[np.uint64], rows: int) -> tuple[int, int]:
+    """Return bounds of the number of people who own any ``rows`` of the rows of ``persons``."""
     supply = np.sort(np.unique(persons, return_counts=True)[1])[::-1]
     fewest = int(np.searchsorted(np.cumsum(supply), rows)) + 1
     return min(fewest, len(supply)), min(rows, len(supply))

@@ -1,8 +1,7 @@
-"""Hold the rows of an audit while they are read: little of each, since there are many.
+"""Store the rows of an audit compactly while they are read.
 
-Equal rows are held once with their number, unless most rows are different. Of the
-quasi-identifiers of a raw row and of the labels of a released one only a number is held: which of
-the different values it is. They are told apart by 64-bit hashes.
+Equal rows are stored once with their number, unless most rows are distinct. Quasi-identifiers and
+labels are stored as positions among the distinct values, which are told apart by 64-bit hashes.
 """
 
 from collections.abc import Mapping
@@ -15,18 +14,18 @@ import pyarrow as pa
 
 from anon_sql import kernels
 from anon_sql.audit.compared import ALL, Hashed, Marks, Raw, ReleasedTable, Rows, weighed
-from anon_sql.audit.persons import Known, Numbers
+from anon_sql.audit.persons import NumberBuffer, NumberedHashes
 
 Columns = Mapping[str, pa.Array]
 Hashes = Mapping[str, Marks]
-_HELD = None  # the key of the number of the held row
-FEW = 1 << 16  # different hashes up to which the rows of a column are held as numbers of them
-SOME = 1 << 18  # rows after which it is seen whether most are different
-WAITING, WAITING_BYTES = 1 << 14, 16 << 20  # rows that are added together
+_ROW_OF = None  # the key of the stored row of each row, beside names of identifiers
+MAX_DISTINCT_HASHES = 1 << 16  # a column with more is stored as hashes, not as positions
+PROBE_ROWS = 1 << 18  # rows after which it is decided whether most are distinct
+BATCH_ROWS, BATCH_BYTES = 1 << 14, 16 << 20  # small chunks are joined up to this size
 
 
-class Waiting:
-    """Rows that came and are to be added together, which takes less than one chunk at a time."""
+class ChunkBuffer:
+    """Joins small chunks, because each addition has a fixed cost."""
 
     def __init__(self) -> None:
         self._chunks: list[pa.StructArray] = []
@@ -34,118 +33,116 @@ class Waiting:
         self._lock = Lock()
 
     def add(self, chunk: pa.StructArray) -> pa.StructArray | None:
-        """Wait with more rows; return all that wait once they are many."""
+        """Add a chunk; return all buffered rows once they are many."""
         with self._lock:
             self._chunks.append(chunk)
             self._rows, self._bytes = self._rows + len(chunk), self._bytes + chunk.nbytes
-            return self._all() if self._rows >= WAITING or self._bytes >= WAITING_BYTES else None
+            return self._all() if self._rows >= BATCH_ROWS or self._bytes >= BATCH_BYTES else None
 
     def rest(self) -> pa.StructArray | None:
-        """Return the rows that still wait, None if there are none."""
+        """Return the buffered rows, None if there are none."""
         with self._lock:
             return self._all() if self._chunks else None
 
     def _all(self) -> pa.StructArray:
-        found = pa.concat_arrays(self._chunks)
+        rows = pa.concat_arrays(self._chunks)
         self._chunks, self._rows, self._bytes = [], 0, 0
-        return found
+        return rows
 
 
-class _Different:
-    """Which rows differ from all before them, and how often each came.
+class _DistinctRows:
+    """Finds the rows that differ from all before them, and counts how often each arrived.
 
-    Once more than half of the rows are different, each further row counts as different.
+    Once more than half of the rows are distinct, each further row counts as distinct.
     """
 
     def __init__(self, together: bool) -> None:
         """together: whether equal rows are held once."""
-        self.rows, self.held = 0, 0
-        self._known = Known() if together else None
+        self.rows, self.distinct = 0, 0
+        self._hashes = NumberedHashes() if together else None
         self._often = np.empty(0, np.int32)
 
     def add(self, marks: Marks) -> tuple[Rows, npt.NDArray[Any]]:
-        """Count more rows; return which of them are to be held, and which held one each is.
-
-        marks: a hash of each row.
-        """
+        """Return the positions of new rows, and the stored row of each row; marks: row hashes."""
         self.rows += len(marks)
-        if self._known is None:
-            first = self.held
-            self.held += len(marks)
-            return ALL, np.arange(first, self.held, dtype=np.int32)
-        numbers, new = self._known.add(marks)
-        self.held = self._known.count
-        if self.rows >= SOME and self.held > self.rows // 2:
-            self._often, self._known = self._known.often.astype(np.int32), None
+        if self._hashes is None:
+            first = self.distinct
+            self.distinct += len(marks)
+            return ALL, np.arange(first, self.distinct, dtype=np.int32)
+        numbers, new = self._hashes.add(marks)
+        self.distinct = self._hashes.count
+        if self.rows >= PROBE_ROWS and self.distinct > self.rows // 2:
+            self._often, self._hashes = self._hashes.often.astype(np.int32), None
         return new, numbers
 
     def weights(self) -> npt.NDArray[np.int32]:
-        """Return how many rows each one stands for."""
-        if self._known is not None:
-            return self._known.often.astype(np.int32)
-        return np.append(self._often, np.ones(self.held - len(self._often), np.int32))
+        """Return how many rows each stored row stands for."""
+        if self._hashes is not None:
+            return self._hashes.often.astype(np.int32)
+        return np.append(self._often, np.ones(self.distinct - len(self._often), np.int32))
 
 
 class _Numbered:
-    """The different values of a column, or of several together, and which of them each row has."""
+    """The distinct values of a column, or of several together, and the position of each row's."""
 
     def __init__(self) -> None:
-        self.rows = Numbers()
-        self.known = Known()
+        self.rows = NumberBuffer()
+        self.hashes = NumberedHashes()
         self._values: list[pa.RecordBatch] = []
 
     def add(self, marks: Marks, values: pa.RecordBatch) -> None:
-        """Hold more rows; marks: a hash of each."""
-        numbers, new = self.known.add(marks)
+        """Add rows; marks: a hash of each."""
+        numbers, new = self.hashes.add(marks)
         self.rows.add(numbers)
         if len(new) or not self._values:
             self._values.append(values.take(pa.array(new)))
 
     def values(self) -> dict[str, pa.Array]:
-        """Return the different values by column, in the order of their numbers."""
-        found, self._values = pa.Table.from_batches(self._values), []
-        return {name: found[name].combine_chunks() for name in found.column_names}
+        """Return the distinct values by column, in the order of their numbers."""
+        table, self._values = pa.Table.from_batches(self._values), []
+        return {name: table[name].combine_chunks() for name in table.column_names}
 
 
 class _Marked:
-    """The hashes of a column, as the rows come."""
+    """The hashes of a column."""
 
     def __init__(self) -> None:
-        self._rows = Numbers()
-        self._known: Known | None = Known()
+        self._rows = NumberBuffer()
+        self._hashes: NumberedHashes | None = NumberedHashes()
 
     def add(self, marks: Marks) -> None:
-        """Hold more rows."""
-        if self._known is None:
+        if self._hashes is None:
             self._rows.add(marks)
             return
-        self._rows.add(self._known.add(marks)[0])
-        if self._known.count > FEW:
-            self._rows.decode(self._known.marks)
-            self._known = None
+        self._rows.add(self._hashes.add(marks)[0])
+        if self._hashes.count > MAX_DISTINCT_HASHES:
+            self._rows.decode(self._hashes.marks)
+            self._hashes = None
 
     def hashed(self) -> Hashed:
-        """Return all rows and hold them no longer."""
-        return Hashed(self._rows.array(), None if self._known is None else self._known.marks)
+        """Return all rows; the object must not be used afterwards."""
+        return Hashed(self._rows.array(), None if self._hashes is None else self._hashes.marks)
 
 
 class _Side:
-    """The rows of one relation, as they come; held: how many of them are held."""
+    """The rows of one relation, which are added in batches."""
 
     def __init__(self, together: bool) -> None:
         """together: whether equal rows are held once."""
-        self._different = _Different(together)
+        self._distinct_rows = _DistinctRows(together)
         self._marks: dict[str, _Marked] = {}
-        self._every: dict[str | None, Numbers] = {}  # of every row: identifiers, and ``_HELD``
+        self._every: dict[
+            str | None, NumberBuffer
+        ] = {}  # of every row: identifiers, and ``_ROW_OF``
         self._lock = Lock()
 
     @property
     def rows(self) -> int:
-        return self._different.rows
+        return self._distinct_rows.rows
 
     @property
-    def held(self) -> int:
-        return self._different.held
+    def distinct(self) -> int:
+        return self._distinct_rows.distinct
 
     def add(
         self,
@@ -155,94 +152,96 @@ class _Side:
         marks: Hashes,
         identifiers: Hashes | None = None,
     ) -> None:
-        """Hold more rows. values, hashes: of each quasi-identifier, its values or labels; marks:
-        hashes of each other column; identifiers: of columns that are held for every row."""
-        own = _mixed(rows, hashes)
-        together = _mixed(rows, marks, own)
+        """Add rows. values, hashes: of each quasi-identifier, its values or labels and their
+        hashes; marks: hashes of each other column; identifiers: hashes of columns that are stored
+        for every row."""
+        quasi_hashes = _mixed(rows, hashes)
+        together = _mixed(rows, marks, quasi_hashes)
         with self._lock:
-            some, held = self._different.add(together)
+            new, row_of = self._distinct_rows.add(together)
             if identifiers:
-                self._every.setdefault(_HELD, Numbers()).add(held)
+                self._every.setdefault(_ROW_OF, NumberBuffer()).add(row_of)
                 for name, column in identifiers.items():
-                    self._every.setdefault(name, Numbers()).add(column)
-            if not isinstance(some, slice) and len(some) < rows:
-                if not len(some):
+                    self._every.setdefault(name, NumberBuffer()).add(column)
+            if not isinstance(new, slice) and len(new) < rows:
+                if not len(new):
                     return
-                at = pa.array(some)
-                values = {name: column.take(at) for name, column in values.items()}
-                hashes = {name: column[some] for name, column in hashes.items()}
-                marks = {name: column[some] for name, column in marks.items()}
-                own = own[some]
-            self._hold(own, values, hashes)
+                positions = pa.array(new)
+                values = {name: column.take(positions) for name, column in values.items()}
+                hashes = {name: column[new] for name, column in hashes.items()}
+                marks = {name: column[new] for name, column in marks.items()}
+                quasi_hashes = quasi_hashes[new]
+            self._hold(quasi_hashes, values, hashes)
             for name, column in marks.items():
                 self._marks.setdefault(name, _Marked()).add(column)
 
-    def _hold(self, own: Marks, values: Columns, hashes: Hashes) -> None:
-        """Hold the quasi-identifiers of rows; own: a hash of all of them."""
+    def _hold(self, quasi_hashes: Marks, values: Columns, hashes: Hashes) -> None:
+        """Store the quasi-identifiers of distinct rows; quasi_hashes: a hash of all of them."""
         raise NotImplementedError
 
 
 class RawRows(_Side):
-    """The raw rows of an audit, as they come."""
+    """The raw rows of an audit."""
 
     def __init__(self, together: bool = True) -> None:
         super().__init__(together)
         self._values: dict[str, _Numbered] = {}
 
-    def _hold(self, own: Marks, values: Columns, hashes: Hashes) -> None:
+    def _hold(self, quasi_hashes: Marks, values: Columns, hashes: Hashes) -> None:
         for name, column in values.items():
             batch = pa.record_batch([column], [name])
             self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
 
     def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
-        """Return the rows, which are held no longer; ascending, distinct: as in ``Raw``."""
-        found, self._values = self._values, {}
-        weights = self._different.weights()
-        places = {name: each.rows.array() for name, each in found.items()}
+        """Return the rows, and forget them; ascending, distinct: as in ``Raw``."""
+        columns, self._values = self._values, {}
+        weights = self._distinct_rows.weights()
+        places = {name: each.rows.array() for name, each in columns.items()}
         every = {name: each.array() for name, each in self._every.items()}
-        held = every.pop(_HELD, np.empty(0, np.int32)).astype(np.int32, copy=False)
+        row_of = every.pop(_ROW_OF, np.empty(0, np.int32)).astype(np.int32, copy=False)
         identifiers = {
             str(name): each.astype(np.uint64, copy=False) for name, each in every.items()
         }
         return Raw(
-            {name: each.values()[name] for name, each in found.items()},
-            {n: weighed(rows, weights, found[n].known.count) for n, rows in places.items()},
+            {name: each.values()[name] for name, each in columns.items()},
+            {n: weighed(rows, weights, columns[n].hashes.count) for n, rows in places.items()},
             places,
             weights,
             {name: each.hashed() for name, each in self._marks.items()},
             ascending,
             distinct,
             identifiers,
-            held,
+            row_of,
         )
 
 
 class ReleasedRows(_Side):
-    """The released rows of an audit, as they come."""
+    """The released rows of an audit."""
 
     def __init__(self, together: bool = True) -> None:
         super().__init__(together)
         self._classes = _Numbered()
 
-    def _hold(self, own: Marks, values: Columns, hashes: Hashes) -> None:
-        if values:  # without, it is refused once all is read
-            self._classes.add(own, pa.record_batch(list(values.values()), list(values)))
+    def _hold(self, quasi_hashes: Marks, values: Columns, hashes: Hashes) -> None:
+        if values:  # a release without quasi-identifiers is refused once all rows are read
+            self._classes.add(quasi_hashes, pa.record_batch(list(values.values()), list(values)))
 
     def released(self, views: Mapping[str, Any]) -> ReleasedTable:
-        """Return the classes and rows, which are held no longer; views: as in ``ReleasedTable``."""
+        """Return the classes and rows, and forget them; views: as in ``ReleasedTable``."""
         classes, self._classes = self._classes, _Numbered()
-        class_of, weights = classes.rows.array().astype(np.int32), self._different.weights()
-        sizes = weighed(class_of, weights, classes.known.count)
+        class_of, weights = classes.rows.array().astype(np.int32), self._distinct_rows.weights()
+        sizes = weighed(class_of, weights, classes.hashes.count)
         order, _ = kernels.hashing.group(class_of, len(sizes))
         names = list(self._marks)
         marks = {name: self._marks.pop(name).hashed().select(order) for name in names}
-        found = classes.values()
-        return ReleasedTable(found, sizes, class_of[order], weights[order], marks, views)
+        labels = classes.values()
+        return ReleasedTable(labels, sizes, class_of[order], weights[order], marks, views)
 
 
-def _mixed(rows: int, columns: Hashes, found: Marks | None = None) -> Marks:
-    """Return a hash of each row over some columns, and over what was found before."""
-    found = np.zeros(rows, np.uint64) if found is None else found
+def _mixed(rows: int, columns: Hashes, hashes: Marks | None = None) -> Marks:
+    """Return a hash of each row over some columns; hashes: of further columns, which are mixed
+    in."""
+    hashes = np.zeros(rows, np.uint64) if hashes is None else hashes
     for column in columns.values():
-        found = kernels.hashing.mix(found, column.view(np.int64))
-    return found
+        hashes = kernels.hashing.mix(hashes, column.view(np.int64))
+    return hashes

@@ -1,8 +1,7 @@
 """Audit whether every released row can come from a raw one, a part of the rows at a time.
 
-What both relations say of the truth of a release, found for a part of the rows at a time. A
-released row and the raw rows that it may stem from have the same kept values. Rows are therefore
-divided by a hash of these, and memory is that of a part.
+A released row and its possible source rows have the same kept values. Rows are therefore divided
+by a hash of these, so that only one part is in memory.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,49 +14,59 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.audit import persons
 from anon_sql.audit.compared import Compared, Marks, Rows
-from anon_sql.audit.persons import CodesOf, Counted, Labels, RowGroups, Sources, sources, unmatched
+from anon_sql.audit.persons import (
+    CodesOf,
+    GroupCounter,
+    Labels,
+    RowGroups,
+    Sources,
+    sources,
+    unmatched,
+)
 from anon_sql.core.labels.reading import Coverage, Ints, Places, codes_of, labels_of, ranked
 from anon_sql.core.running import Workers
 
-ROWS = 1_000_000  # of a part, unless more have one hash
+PART_ROWS = 1_000_000  # aim for the rows of a part; more if they have one hash
 
 
 @dataclass(frozen=True)
 class Part:
-    """Places of different raw and released rows, ascending."""
+    """Positions of distinct raw and released rows, ascending."""
 
     raw: npt.NDArray[np.int32]
     released: npt.NDArray[np.int32]
 
-    def counted(self, compared: Compared, with_released: bool) -> Counted:
-        """Return the rows, counted; with_released: as in ``Counted``."""
-        found = Counted(with_released)
+    def counted(self, compared: Compared, with_released: bool) -> GroupCounter:
+        """Return the rows in groups; with_released: as in ``GroupCounter``."""
+        counter = GroupCounter(with_released)
         for rows in _blocks(self.raw):
-            found.add_raw(compared.raw_hashes(rows), compared.raw.weights[rows])
+            counter.add_raw(compared.raw_hashes(rows), compared.raw.weights[rows])
         for rows in _blocks(self.released):
             weights = compared.released.weights[rows]
-            found.add_released(compared.hashes(rows), compared.class_of[rows], weights)
-        return found
+            counter.add_released(compared.hashes(rows), compared.class_of[rows], weights)
+        return counter
 
 
 def parts(compared: Compared) -> Iterator[Part]:
-    """Yield the rows whose hashes end alike."""
+    """Yield parts of the rows, divided by the last bits of their hashes."""
     rows, released_rows = len(compared.raw.weights), len(compared.class_of)
     count = _count(max(rows, released_rows))
     raw, starts = _divided(compared.raw_hashes, rows, count)
     released, ends = _divided(compared.hashes, released_rows, count)
-    for at in range(count):
-        yield Part(raw[starts[at] : starts[at + 1]], released[ends[at] : ends[at + 1]])
+    for number in range(count):
+        yield Part(
+            raw[starts[number] : starts[number + 1]], released[ends[number] : ends[number + 1]]
+        )
 
 
 def _blocks(rows: npt.NDArray[np.int32]) -> Iterator[npt.NDArray[np.int32]]:
-    for first in range(0, len(rows), ROWS):
-        yield rows[first : first + ROWS]
+    for first in range(0, len(rows), PART_ROWS):
+        yield rows[first : first + PART_ROWS]
 
 
 def _count(rows: int) -> int:
-    """Return into how many parts so many rows are divided, a power of two up to 256."""
-    return min(1 << (max(rows - 1, 0) // ROWS).bit_length(), 256)
+    """Return the number of parts for so many rows, a power of two up to 256."""
+    return min(1 << (max(rows - 1, 0) // PART_ROWS).bit_length(), 256)
 
 
 def _divided(
@@ -65,40 +74,43 @@ def _divided(
 ) -> tuple[npt.NDArray[np.int32], Ints]:
     """Return the rows part by part, ascending in each, and where the parts start."""
     part = np.empty(rows, np.int32)
-    for first in range(0, rows, ROWS):
-        some = slice(first, first + ROWS)
+    for first in range(0, rows, PART_ROWS):
+        some = slice(first, first + PART_ROWS)
         part[some] = hashes(some) & np.uint64(parts - 1)
-    found: tuple[npt.NDArray[np.int32], Ints] = kernels.hashing.group(part, parts)
-    return found
+    divided: tuple[npt.NDArray[np.int32], Ints] = kernels.hashing.group(part, parts)
+    return divided
 
 
-LOOKS = 5_000_000_000  # most comparisons of a label with rows, or with many at once
+MAX_COMPARISONS = 5_000_000_000  # of a label with a row, or with many rows at once
 
 
 @dataclass
 class Truth:
-    """more: released rows above the raw rows with their kept values. looks: comparisons made.
+    """The result of comparing all rows.
 
-    false: released rows that cover no raw row with their kept values, of the classes in ``wrong``;
-    uncovered: raw rows that no released row covers; left: released rows without a raw row of their
-    own, None where that was not found out. Where the release does not say whose its rows are:
-    holders: of each part, see ``persons``, None where the raw rows are too many to list; whose: a
-    mark of the owner of each released row, uint64[m], None where it is not known.
+    more: number of released rows in excess of the raw rows with their kept values. comparisons:
+    made so far. false: number of released rows that cover no raw row with their kept values; wrong:
+    their classes. uncovered: number of raw rows that no released row covers. unmatched: number of
+    released rows that a maximum matching with raw rows leaves; None if unknown.
+
+    If the release lacks the entity column: possible_owners: of each part, None if the source rows
+    are too many to list. owners: uint64[m], a hash of the owner of each released row, None if
+    unknown.
     """
 
     more: int = 0
-    looks: int = 0
+    comparisons: int = 0
     false: int = 0
     wrong: list[Ints] = field(default_factory=list)
     uncovered: int = 0
-    left: int | None = 0
-    holders: list[persons.Holders] | None = None
-    whose: Marks | None = None
+    unmatched: int | None = 0
+    possible_owners: list[persons.PossibleOwners] | None = None
+    owners: Marks | None = None
 
     @property
-    def many(self) -> bool:
-        """Whether too many rows share their kept values for the rest."""
-        return self.looks > LOOKS
+    def too_many(self) -> bool:
+        """Whether too many rows share their kept values to compare them all."""
+        return self.comparisons > MAX_COMPARISONS
 
 
 def truth(compared: Compared, workers: Workers) -> Truth:
@@ -106,15 +118,17 @@ def truth(compared: Compared, workers: Workers) -> Truth:
     true = Truth()
     columns = [ranked(column) for column in compared.columns.values()]
     labels = labels_of(columns)
-    if compared.request.entity is not None and not persons.shows(compared):
-        true.holders = []
-        if (compared.released.weights == 1).all():  # else rows of several people may be held as one
-            true.whose = np.empty(len(compared.class_of), np.uint64)
+    if compared.request.entity is not None and not persons.shows_entity(compared):
+        true.possible_owners = []
+        if (
+            compared.released.weights == 1
+        ).all():  # otherwise rows of several people may be stored as one
+            true.owners = np.empty(len(compared.class_of), np.uint64)
     for part in parts(compared):
         codes = partial(_codes, compared, columns, part.raw)
         _add(true, compared, part, codes, labels, workers)
-    if true.many:
-        true.holders = true.whose = None
+    if true.too_many:
+        true.possible_owners = true.owners = None
     return true
 
 
@@ -124,47 +138,50 @@ def _codes(
     rows: npt.NDArray[np.int32],
     some: npt.NDArray[np.int32],
 ) -> Places:
-    """Return the codes of some raw rows, int32[…, d]; some: positions in ``rows``."""
+    """Return the codes of ``rows[some]``, int32[…, d]."""
     return codes_of(columns, [compared.raw.places[name][rows[some]] for name in compared.columns])
 
 
 def _add(
     true: Truth, compared: Compared, part: Part, codes: CodesOf, labels: Labels, workers: Workers
 ) -> None:
-    """Compare the rows of a part, unless it takes too many comparisons."""
-    counted = part.counted(compared, true.whose is not None)
+    """Compare the rows of a part, unless there were too many comparisons."""
+    counted = part.counted(compared, true.owners is not None)
     true.more += counted.more
-    if true.many:
+    if true.too_many:
         return
-    found = counted.groups()
-    known = sources(found, codes, labels, LOOKS - true.looks, workers)
-    true.looks += known.looks
-    if true.many:
+    groups = counted.groups()
+    row_sources = sources(groups, codes, labels, MAX_COMPARISONS - true.comparisons, workers)
+    true.comparisons += row_sources.comparisons
+    if true.too_many:
         return
-    wrong = known.many == 0
-    true.false += int(found.capacity[wrong].sum())
-    true.wrong.append(np.unique(found.classes[wrong]))
-    true.uncovered += known.uncovered
-    left = unmatched(found, known)
-    true.left = None if true.left is None or left is None else true.left + left
-    _add_persons(true, compared, part, found, known)
+    wrong = row_sources.many == 0
+    true.false += int(groups.capacity[wrong].sum())
+    true.wrong.append(np.unique(groups.classes[wrong]))
+    true.uncovered += row_sources.uncovered
+    left = unmatched(groups, row_sources)
+    true.unmatched = None if true.unmatched is None or left is None else true.unmatched + left
+    _add_persons(true, compared, part, groups, row_sources)
 
 
 def _add_persons(
-    true: Truth, compared: Compared, part: Part, found: RowGroups, known: Sources
+    true: Truth, compared: Compared, part: Part, groups: RowGroups, row_sources: Sources
 ) -> None:
-    if true.holders is None:
+    """Add what the part shows about the owners of its rows."""
+    if true.possible_owners is None:
         return
-    if known.rows is None:
-        true.holders = true.whose = None
+    if row_sources.rows is None:
+        true.possible_owners = true.owners = None
         return
     who = compared.raw_marks(str(compared.request.entity), part.raw)
-    true.holders.append(persons.holders(found, known, who))
-    if true.whose is None or true.left != 0:  # forced() takes groups that all have raw rows
-        true.whose = None
+    true.possible_owners.append(persons.possible_owners(groups, row_sources, who))
+    if (
+        true.owners is None or true.unmatched != 0
+    ):  # forced_owners() needs source rows for every group
+        true.owners = None
         return
-    forced = persons.forced(found, known, who)
-    if forced is None:
-        true.whose = None
+    owners = persons.forced_owners(groups, row_sources, who)
+    if owners is None:
+        true.owners = None
     else:
-        true.whose[part.released] = forced
+        true.owners[part.released] = owners

@@ -1,13 +1,14 @@
 """Check whether a file shows the cohorts of a series, and no other people.
 
-A file does not say which cohort is in which class. All checks but that of the numbers are therefore
-necessary conditions: a class can hold a cohort whose present members, and persons who wait for it,
-its labels cover, and all of whose tuples it shows.
+A file does not show which cohort is in which class. All checks except those of the numbers of rows
+are therefore necessary conditions. A cohort fits into a class if the labels cover its present
+members and the people who wait for it, and if the class shows all its tuples.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +25,14 @@ from anon_sql.series.next import Table
 from anon_sql.series.state import NOWHERE, State
 
 PROPERTIES = ("series", "cohort_l", "waiting_rows", "former_rows")
-LOOKS = 5_000_000_000  # most comparisons of a person with the label of a class
+MAX_COMPARISONS = 5_000_000_000  # most comparisons of a person with the label of a class
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The c classes of a file. labels: of each quasi-identifier, an array of c. tuples: a list of
-    texts a class, JSON as in a state. others: columns of other types than the series has."""
+class SeriesFile:
+    """The c classes of a file. labels: of each quasi-identifier, an array of c. tuples: per class,
+    a list of JSON texts as in a state. others: columns whose types differ from those of the
+    series."""
 
     labels: Mapping[str, pa.Array]
     tuples: pa.ListArray
@@ -39,52 +41,74 @@ class Shown:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Tuples as numbers below ``count``. values: int64[count, s], the sensitive ones of each.
+    """Tuples of values, numbered below ``count``.
 
-    Of the r tuples of u cohorts with somebody present: unit, which cohort; held, which tuple.
-    Of the m rows of the file: class_of, ascending; shown, which tuple. own: of the n persons.
+    values: int64[count, s], the sensitive values of each tuple. unit_of_tuple, cohort_tuples:
+    int64[r], the cohort and the tuple of each tuple of the u cohorts with present members.
+    class_of, row_tuples: int64[m], the class, ascending, and the tuple of each row of the file.
+    person_tuples: int64[n], the tuple of each person.
     """
 
     count: int
     values: Ints
-    unit: Ints
-    held: Ints
+    unit_of_tuple: Ints
+    cohort_tuples: Ints
     class_of: Ints
-    shown: Ints
-    own: Ints
+    row_tuples: Ints
+    person_tuples: Ints
+
+
+class _TupleCounts(NamedTuple):
+    """One entry per class and tuple that the class shows. tuples: the tuple. fitting: the number of
+    tuples of cohorts that fit into the class. rows: the number of rows."""
+
+    tuples: Ints
+    fitting: Ints
+    rows: Ints
 
 
 @dataclass(frozen=True)
 class _Fits:
-    """Of u cohorts: somewhere, which fit into a class; most, the values of the sensitive column
-    that shows fewest, in the class that shows most. persons: of c classes, those present whose
-    cohorts fit. places: of each class and tuple in it, the cohorts that fit, and the rows, beside
-    the tuple. alone: which of the n persons have their tuple in a class that covers them."""
+    """How u cohorts and n people fit into c classes.
 
-    somewhere: Bools
-    most: Ints
-    persons: Ints
-    places: tuple[Ints, Ints, Ints]
-    alone: Bools
+    has_class: bool[u], whether any class fits. least_shown: int64[u], the number of the cohort's
+    values that a class shows, in the sensitive column with the fewest and the class with the most.
+    persons_per_class: int64[c], present members of cohorts that fit. has_own_class: bool[n],
+    whether a class covers the person and shows the person's tuple.
+    """
+
+    has_class: Bools
+    least_shown: Ints
+    persons_per_class: Ints
+    tuple_counts: _TupleCounts
+    has_own_class: Bools
 
 
 def series_properties(
-    state: State, table: Table, shown: Shown, trees: Mapping[str, pa.StructArray], k: int | None
+    state: State,
+    table: Table,
+    shown: SeriesFile,
+    trees: Mapping[str, pa.StructArray],
+    k: int | None,
 ) -> list[Property]:
     """Return the properties of a file that are about its series.
 
     state: that of the raw table; trees: rows of hierarchies by column; k: None to ask for none.
     """
     cohorts = state.cohort_of(table.persons)
-    at = pc.index_in(table.persons.hashes, value_set=state.waiting["person"].combine_chunks())
-    cover = integers(state.waiting["cohort"].combine_chunks().take(at))
-    known = np.unique(cohorts[cohorts != NOWHERE])
-    rows = _rows(state, table, shown, known)
+    position = pc.index_in(table.persons.hashes, value_set=state.waiting["person"].combine_chunks())
+    cover = integers(state.waiting["cohort"].combine_chunks().take(position))
+    present_cohorts = np.unique(cohorts[cohorts != NOWHERE])
+    rows = _rows(state, table, shown, present_cohorts)
     present = cohorts != NOWHERE
     units = np.where(present, cohorts, cover)
-    unit_of = np.where(np.isin(units, known), np.searchsorted(known, units), len(known))
-    if len(shown.tuples) * len(cohorts) > LOOKS:
-        return _untold("The rows are too many to compare all persons with all labels.")
+    unit_of = np.where(
+        np.isin(units, present_cohorts),
+        np.searchsorted(present_cohorts, units),
+        len(present_cohorts),
+    )
+    if len(shown.tuples) * len(cohorts) > MAX_COMPARISONS:
+        return _undecided("The rows are too many to compare all persons with all labels.")
     kinds, raw = table.request.quasi, table.source.quasi
     often = dict.fromkeys(kinds, np.ones(len(table.persons.hashes), np.int64))
     labels = as_printed(
@@ -96,41 +120,49 @@ def series_properties(
         coverage(NAME, name, kind, raw[name], labels[name], trees.get(name))
         for name, kind in kinds.items()
     ]
-    fits = _fits(rows, columns, unit_of, present, len(known))
-    found = _series(rows, fits, k)
-    surplus = np.maximum(_counts(rows.shown, rows.count) - _counts(rows.held, rows.count), 0)
-    waits = np.bincount(rows.own[~present & fits.alone], minlength=rows.count)
-    theirs = int(np.minimum(surplus, waits).sum())
+    fits = _fits(rows, columns, unit_of, present, len(present_cohorts))
+    series_row = _series(rows, fits, k)
+    surplus = np.maximum(
+        _counts(rows.row_tuples, rows.count) - _counts(rows.cohort_tuples, rows.count), 0
+    )
+    waits = np.bincount(rows.person_tuples[~present & fits.has_own_class], minlength=rows.count)
+    waiting_rows = int(np.minimum(surplus, waits).sum())
     withheld = int(true(pc.is_in(table.persons.hashes, value_set=state.withheld)).sum())
-    if shown.others and found.passed is False:
-        said = "Columns have other types than in the series, so their values cannot be compared."
-        return _untold(said, ", ".join(shown.others))
+    if shown.others and series_row.passed is False:
+        sentence = (
+            "Columns have other types than in the series, so their values cannot be compared."
+        )
+        return _undecided(sentence, ", ".join(shown.others))
     return [
-        found,
-        _companions(fits, np.bincount(unit_of[present], minlength=len(known)), state.l),
-        _waiting(int((~present).sum()) - withheld, withheld, theirs),
-        _former(len(rows.held) - int(present.sum()), int(surplus.sum()) - theirs),
+        series_row,
+        _companions(fits, np.bincount(unit_of[present], minlength=len(present_cohorts)), state.l),
+        _waiting(int((~present).sum()) - withheld, withheld, waiting_rows),
+        _former(len(rows.cohort_tuples) - int(present.sum()), int(surplus.sum()) - waiting_rows),
     ]
 
 
-def _rows(state: State, table: Table, shown: Shown, known: Ints) -> _Rows:
+def _rows(state: State, table: Table, shown: SeriesFile, cohorts: Ints) -> _Rows:
     cohort = integers(state.tuples["cohort"].combine_chunks())
-    here = np.isin(cohort, known)
+    is_present = np.isin(cohort, cohorts)
     texts = [
-        state.tuples["tuple"].combine_chunks().filter(pa.array(here)),
+        state.tuples["tuple"].combine_chunks().filter(pa.array(is_present)),
         shown.tuples.flatten(),
         table.persons.tuples.dictionary_decode(),
     ]
     coded = pa.concat_arrays(texts).dictionary_encode()
     codes = coded.indices.to_numpy().astype(np.int64)
-    held, rows, own = np.split(codes, np.cumsum([len(part) for part in texts])[:-1])
+    cohort_tuples, row_tuples, person_tuples = np.split(
+        codes, np.cumsum([len(part) for part in texts])[:-1]
+    )
     values = np.empty((len(coded.dictionary), len(table.request.sensitive)), np.int64)
     for column, name in enumerate(table.request.sensitive):
-        read = [json.loads(text)[name] for text in coded.dictionary.to_pylist()]
-        values[:, column] = np.unique([str(one) for one in read], return_inverse=True)[1]
+        column_values = [json.loads(text)[name] for text in coded.dictionary.to_pylist()]
+        values[:, column] = np.unique([str(one) for one in column_values], return_inverse=True)[1]
     class_of = np.repeat(np.arange(len(shown.tuples)), integers(pc.list_value_length(shown.tuples)))
-    unit = np.searchsorted(known, cohort[here])
-    return _Rows(len(values), values, unit, held, class_of, rows, own)
+    unit_of_tuple = np.searchsorted(cohorts, cohort[is_present])
+    return _Rows(
+        len(values), values, unit_of_tuple, cohort_tuples, class_of, row_tuples, person_tuples
+    )
 
 
 def _counts(codes: Ints, count: int) -> Ints:
@@ -140,61 +172,71 @@ def _counts(codes: Ints, count: int) -> Ints:
 def _fits(
     rows: _Rows, columns: Sequence[Coverage], unit_of: Ints, present: Bools, units: int
 ) -> _Fits:
-    """Compare all persons with the labels of each class, and the tuples of cohorts with its own.
+    """Compare each class with all people and with the tuples of cohorts.
 
-    unit_of: int64[n], the cohort of each person, or the one for which a person waits; ``units`` for
-    none.
+    unit_of: int64[n], the cohort of each person, or the one that a person waits for; ``units`` if
+    there is none.
     """
     classes = len(columns[0].label_of)
     starts = np.searchsorted(rows.class_of, np.arange(classes + 1))
-    by_unit = np.argsort(rows.unit, kind="stable")
-    held, held_from = rows.held[by_unit], np.searchsorted(rows.unit[by_unit], np.arange(units + 1))
+    by_unit = np.argsort(rows.unit_of_tuple, kind="stable")
+    cohort_tuples, tuple_starts = (
+        rows.cohort_tuples[by_unit],
+        np.searchsorted(rows.unit_of_tuple[by_unit], np.arange(units + 1)),
+    )
     persons_of = np.bincount(unit_of, minlength=units + 1)
     size = np.bincount(unit_of[present], minlength=units + 1)[:units]
-    somewhere, most = np.zeros(units, np.bool_), np.zeros(units, np.int64)
-    persons, alone = np.zeros(classes, np.int64), np.zeros(len(unit_of), np.bool_)
-    places: list[tuple[Ints, Ints, Ints]] = []
-    there = np.zeros(rows.count, np.int64)  # rows of the class by tuple
-    for number in range(classes):
+    has_class, least_shown = np.zeros(units, np.bool_), np.zeros(units, np.int64)
+    persons, has_own_class = np.zeros(classes, np.int64), np.zeros(len(unit_of), np.bool_)
+    counts: list[tuple[Ints, Ints, Ints]] = []
+    rows_of_tuple = np.zeros(rows.count, np.int64)  # rows of the class by tuple
+    for class_id in range(classes):
         stopping.check(NAME)
-        inside = _inside(columns, number)
-        own, many_of = np.unique(
-            rows.shown[starts[number] : starts[number + 1]], return_counts=True
+        inside = _inside(columns, class_id)
+        distinct_tuples, tuple_rows = np.unique(
+            rows.row_tuples[starts[class_id] : starts[class_id + 1]], return_counts=True
         )
-        there[own] = many_of
-        alone[inside] |= there[rows.own[inside]] > 0
-        near, found = np.unique(unit_of[inside], return_counts=True)
-        covered = near[(found == persons_of[near]) & (near < units)]
-        length = held_from[covered + 1] - held_from[covered]
-        of = np.repeat(np.arange(len(covered)), length)
-        at = np.repeat(held_from[covered] - np.cumsum(length) + length, length) + np.arange(len(of))
-        tuples = held[at]
-        shows = there[tuples] > 0
-        whole = np.bincount(of[~shows], minlength=len(covered)) == 0
-        somewhere[covered[whole]] = True
-        persons[number] = size[covered[whole]].sum()
-        could = np.bincount(np.searchsorted(own, tuples[whole[of]]), minlength=len(own))
-        places.append((own, could, many_of))
-        for_each = [_distinct(of[shows], v, len(covered)) for v in rows.values[tuples[shows]].T]
-        most[covered] = np.maximum(most[covered], np.min(for_each, axis=0))
-        there[own] = 0
-    joined = [np.concatenate([part[at] for part in places]) for at in range(3)]
-    return _Fits(somewhere, most, persons, (joined[0], joined[1], joined[2]), alone)
+        rows_of_tuple[distinct_tuples] = tuple_rows
+        has_own_class[inside] |= rows_of_tuple[rows.person_tuples[inside]] > 0
+        near, inside_count = np.unique(unit_of[inside], return_counts=True)
+        covered = near[(inside_count == persons_of[near]) & (near < units)]
+        length = tuple_starts[covered + 1] - tuple_starts[covered]
+        unit_index = np.repeat(np.arange(len(covered)), length)
+        positions = np.repeat(
+            tuple_starts[covered] - np.cumsum(length) + length, length
+        ) + np.arange(len(unit_index))
+        tuples = cohort_tuples[positions]
+        shows = rows_of_tuple[tuples] > 0
+        whole = np.bincount(unit_index[~shows], minlength=len(covered)) == 0
+        has_class[covered[whole]] = True
+        persons[class_id] = size[covered[whole]].sum()
+        could = np.bincount(
+            np.searchsorted(distinct_tuples, tuples[whole[unit_index]]),
+            minlength=len(distinct_tuples),
+        )
+        counts.append((distinct_tuples, could, tuple_rows))
+        shown_values = [
+            _distinct(unit_index[shows], v, len(covered)) for v in rows.values[tuples[shows]].T
+        ]
+        least_shown[covered] = np.maximum(least_shown[covered], np.min(shown_values, axis=0))
+        rows_of_tuple[distinct_tuples] = 0
+    joined = _TupleCounts(*(np.concatenate(column) for column in zip(*counts, strict=True)))
+    return _Fits(has_class, least_shown, persons, joined, has_own_class)
 
 
 def _inside(columns: Sequence[Coverage], number: int) -> Ints:
     """Return which persons the labels of a class cover."""
     first, *others = columns
-    found: Ints = np.flatnonzero(_covers(first, first.codes, int(first.label_of[number])))
+    persons: Ints = np.flatnonzero(_covers(first, first.codes, int(first.label_of[number])))
     for column in others:
-        found = found[_covers(column, column.codes[found], int(column.label_of[number]))]
-    return found
+        persons = persons[_covers(column, column.codes[persons], int(column.label_of[number]))]
+    return persons
 
 
 def _distinct(units: Ints, values: Ints, many_units: int) -> Ints:
-    """Return how many values each of so many units has."""
-    most = int(values.max(initial=0)) + 1
-    return np.bincount(np.unique(units * most + values) // most, minlength=many_units)
+    """Return the number of distinct values of each unit, int64[many_units]."""
+    width = int(values.max(initial=0)) + 1
+    return np.bincount(np.unique(units * width + values) // width, minlength=many_units)
 
 
 def _covers(column: Coverage, codes: Ints, label: int) -> Bools:
@@ -205,18 +247,18 @@ def _covers(column: Coverage, codes: Ints, label: int) -> Bools:
     return covered
 
 
-def _untold(said: str, example: str | None = None) -> list[Property]:
-    return [Property(name, 0, None, None, said, example) for name in PROPERTIES]
+def _undecided(meaning: str, example: str | None = None) -> list[Property]:
+    return [Property(name, 0, None, None, meaning, example) for name in PROPERTIES]
 
 
 def _series(rows: _Rows, fits: _Fits, k: int | None) -> Property:
-    own, could, there = fits.places
-    excess = np.bincount(own, np.maximum(there - could, 0), rows.count).astype(np.int64)
-    total, held = _counts(rows.shown, rows.count), _counts(rows.held, rows.count)
-    other = int(np.maximum(excess, total - held).clip(0).sum())
-    lacking = max(int((~fits.somewhere).sum()), int((held - total).max(initial=0)))
-    thin = 0 if k is None else int((fits.persons < k).sum())
-    units = len(fits.somewhere)
+    tuples, fitting, shown = fits.tuple_counts
+    excess = np.bincount(tuples, np.maximum(shown - fitting, 0), rows.count).astype(np.int64)
+    total, in_series = _counts(rows.row_tuples, rows.count), _counts(rows.cohort_tuples, rows.count)
+    other = int(np.maximum(excess, total - in_series).clip(0).sum())
+    lacking = max(int((~fits.has_class).sum()), int((in_series - total).max(initial=0)))
+    thin = 0 if k is None else int((fits.persons_per_class < k).sum())
+    units = len(fits.has_class)
     parts = []
     if other:
         parts.append(f"{many(other, 'row')} cannot be of a cohort of the series")
@@ -225,39 +267,39 @@ def _series(rows: _Rows, fits: _Fits, k: int | None) -> Property:
     if thin:
         parts.append(f"{many(thin, 'group')} of equal labels cannot have k = {k} persons present")
     said = "; ".join(parts) or (
-        f"as far as a file shows it, {many(len(rows.shown), 'row')} are those of "
+        f"as far as a file shows it, {many(len(rows.row_tuples), 'row')} are those of "
         f"{many(units, 'cohort')}, each whole in a class"
     )
-    found = other + lacking + thin
-    return Property("series", 0, found, found == 0, f"{said[0].upper()}{said[1:]}.")
+    violations = other + lacking + thin
+    return Property("series", 0, violations, violations == 0, f"{said[0].upper()}{said[1:]}.")
 
 
-def _companions(fits: _Fits, size: Ints, least: int) -> Property:
-    below, persons = int(size[fits.most < least].sum()), int(size.sum())
+def _companions(fits: _Fits, size: Ints, required: int) -> Property:
+    below, persons = int(size[fits.least_shown < required].sum()), int(size.sum())
     if below:
         meaning = (
             f"Of {many(persons, 'person')}, {below:,} in cohorts of which this file cannot show "
-            f"l = {least} values."
+            f"l = {required} values."
         )
     else:
         meaning = (
             f"Bound: each of {many(persons, 'person')} shares all classes of all releases of the "
-            f"series with persons of at least l = {least} values."
+            f"series with persons of at least l = {required} values."
         )
-    found = below / persons if persons else 0.0
-    return Property("cohort_l", 0, found, not below, meaning, None)
+    share = below / persons if persons else 0.0
+    return Property("cohort_l", 0, share, not below, meaning, None)
 
 
 def _waiting(persons: int, withheld: int, theirs: int) -> Property:
-    said = f"{many(persons, 'person')} of the raw table wait{'s' if persons == 1 else ''}"
-    said += f", and {withheld:,} more had to be withheld" if withheld else ""
+    sentence = f"{many(persons, 'person')} of the raw table wait{'s' if persons == 1 else ''}"
+    sentence += f", and {withheld:,} more had to be withheld" if withheld else ""
     rows = ("no row is theirs", "1 row can only be theirs", "{} rows can only be theirs")
-    none, one, more = (f"{said}; {each}." for each in rows)
+    none, one, more = (f"{sentence}; {ending}." for ending in rows)
     return none_of("waiting_rows", theirs, (none, one, more))
 
 
 def _former(former: int, other: int) -> Property:
-    said = f"{many(former, 'row')} of former members, of cohorts with somebody present"
+    sentence = f"{many(former, 'row')} of former members, of cohorts with somebody present"
     rows = ("", "; 1 more row fits no person", "; {} more rows fit no person")
-    none, one, more = (f"{said}{each}." for each in rows)
+    none, one, more = (f"{sentence}{ending}." for ending in rows)
     return none_of("former_rows", other, (none, one, more))

@@ -179,11 +179,11 @@ def test_equal_rows_together_and_apart_are_audited_alike(con, monkeypatch):
     one = "FROM audit('t', 'r', 5, l := 2, t := .3, quasi := ['n', 'w'], sensitive := ['s'])"
     together = con.sql(one).fetchall()
     assert sum(row[3] is False for row in together) > 4
-    for most in ("WAITING", "WAITING_BYTES"):
+    for most in ("BATCH_ROWS", "BATCH_BYTES"):
         with monkeypatch.context() as patched:
             patched.setattr(reading, most, 1)
             assert con.sql(one).fetchall() == together
-    monkeypatch.setattr(reading, "SOME", 1)
+    monkeypatch.setattr(reading, "PROBE_ROWS", 1)
     assert con.sql(one).fetchall() == together
     for name, side in (("RawRows", RawRows), ("ReleasedRows", ReleasedRows)):
         monkeypatch.setattr(functions, name, lambda _, side=side: side(False))
@@ -203,7 +203,7 @@ def test_an_audit_of_rows_that_were_not_all_read(con, monkeypatch, side):
             add(self, rows, *given)
 
     monkeypatch.setattr(side, "add", first_only)
-    monkeypatch.setattr(reading, "WAITING", 1)
+    monkeypatch.setattr(reading, "BATCH_ROWS", 1)
     assert fails(con, "FROM audit('t', 'r', 5, quasi := ['n'])") == (
         "audit: every row must be read once, got 2048 read of 5000; please report this"
     )

@@ -185,10 +185,10 @@ def test_parts(many_stays, monkeypatch, released, rows, kept):
         f"sensitive := ['ill'], keep := [{kept}]::VARCHAR[], entity := 'who')"
     )
     whole = many_stays.sql(sql).fetchall()
-    monkeypatch.setattr(alike_parts, "ROWS", rows)
-    monkeypatch.setattr(persons, "ROWS", rows)
-    monkeypatch.setattr(classes, "BLOCK", rows)
-    monkeypatch.setattr(reading, "FEW", rows // 2)
+    monkeypatch.setattr(alike_parts, "PART_ROWS", rows)
+    monkeypatch.setattr(persons, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(classes, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(reading, "MAX_DISTINCT_HASHES", rows // 2)
     assert many_stays.sql(sql).fetchall() == whole
     found = {row[0]: row[2] for row in whole}
     for name in ("kept_values", "true_labels", "covered_rows", "matched_rows"):
@@ -196,7 +196,7 @@ def test_parts(many_stays, monkeypatch, released, rows, kept):
 
 
 def test_number_of_parts(monkeypatch):
-    monkeypatch.setattr(alike_parts, "ROWS", 100)
+    monkeypatch.setattr(alike_parts, "PART_ROWS", 100)
     assert [alike_parts._count(rows) for rows in (0, 1, 100, 101, 250, 10**9)] == [
         1,
         1,
@@ -220,8 +220,8 @@ def test_too_many_comparisons(many_stays, monkeypatch, looks):
         "entity := 'who')"
     )
     whole = {row[0]: row for row in many_stays.sql(sql).fetchall()}
-    monkeypatch.setattr(alike_parts, "ROWS", 5)
-    monkeypatch.setattr(truth, "LOOKS", looks)
+    monkeypatch.setattr(alike_parts, "PART_ROWS", 5)
+    monkeypatch.setattr(truth, "MAX_COMPARISONS", looks)
     found = {row[0]: row for row in many_stays.sql(sql).fetchall()}
     changed = {name for name, row in found.items() if row != whole[name]}
     assert changed == {"k", "true_labels", "covered_rows", "matched_rows"}

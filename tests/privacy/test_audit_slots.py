@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from anon_sql.audit import persons as comparing
-from anon_sql.audit.persons import Counted, sources, unmatched
+from anon_sql.audit.persons import GroupCounter, sources, unmatched
 from anon_sql.core.labels.reading import ALL
 from anon_sql.core.running import Workers
 
@@ -35,7 +35,7 @@ def hashes(kept):
 
 
 def counted(raw, released, rows, with_released=True):
-    found = Counted(with_released)
+    found = GroupCounter(with_released)
     for first in range(0, len(raw), rows):
         some = raw[first : first + rows]
         found.add_raw(hashes([row[0] for row in some]), np.ones(len(some), np.int32))
@@ -114,7 +114,7 @@ def test_sources(table, rows):
     ]
     groups, total = counted(raw, released, 50).groups(), sum(map(len, wanted))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparing, "ROWS", rows)
+        patch.setattr(comparing, "BLOCK_ROWS", rows)
         found = sources(groups, lambda some: codes[some], labels, ALL, Workers("audit"))
         assert [set(found.rows[a:b].tolist()) for a, b in pairwise(found.ends)] == wanted
         assert found.many.tolist() == [len(each) for each in wanted]
@@ -122,7 +122,7 @@ def test_sources(table, rows):
         matched = most_matched(wanted, groups.capacity.tolist())
         assert unmatched(groups, found) == len(released) - matched
         for most in (total, total - 1):
-            patch.setattr(comparing, "LISTED", most)
+            patch.setattr(comparing, "MAX_LISTED_PAIRS", most)
             few = sources(groups, lambda some: codes[some], labels, ALL, Workers("audit"))
             assert (few.rows is None) == (total > most)
             assert few.many.tolist() == found.many.tolist()

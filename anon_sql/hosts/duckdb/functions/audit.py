@@ -9,7 +9,7 @@ import pyarrow as pa
 from anon_sql.audit.audit import audit
 from anon_sql.audit.compared import ROW, AuditRequest, ColumnView, audit_request
 from anon_sql.audit.parameters import NAME as AUDIT
-from anon_sql.audit.reading import RawRows, ReleasedRows, Waiting
+from anon_sql.audit.reading import ChunkBuffer, RawRows, ReleasedRows
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.hierarchy.tree import rows_of
@@ -45,7 +45,7 @@ class _Reading(buffer.Buffered):
     compared: frozenset[str] = field(init=False)
     raw: RawRows = field(init=False)
     released: ReleasedRows = field(init=False)
-    waiting: dict[bool, Waiting] = field(init=False)
+    waiting: dict[bool, ChunkBuffer] = field(init=False)
 
     def __post_init__(self) -> None:
         asked = self.request
@@ -57,7 +57,7 @@ class _Reading(buffer.Buffered):
         """Hold no rows. Those of people are not counted together."""
         together = self.request.entity is None
         self.raw, self.released = RawRows(together), ReleasedRows(together)
-        self.waiting = {released: Waiting() for released in (False, True)}
+        self.waiting = {released: ChunkBuffer() for released in (False, True)}
 
     def side(self, released: bool) -> RawRows | ReleasedRows:
         """Return the rows of one relation."""
@@ -116,7 +116,7 @@ def _add(reading: _Reading, released: bool, rows: pa.StructArray | None) -> None
     kinds = {} if released else reading.request.kinds
     identifiers = {n: integers(marks[n]) for n in kinds}
     side.add(len(rows), values, own, others, identifiers)
-    if side.held > reading.most:
+    if side.distinct > reading.most:
         reading.forget()
         raise AnonError(
             AUDIT,
