@@ -1,1 +1,1 @@
-"""What an attacker learns from a release about a person of the raw table."""
+"""Attacks on releases, which count what an attacker learns about people of the raw table."""

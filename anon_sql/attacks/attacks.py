@@ -32,18 +32,21 @@ declare("attack_linking", Sample, SensitiveColumns, PairColumns)
 declare("attack_homogeneity", SensitiveColumns, PairColumns)
 
 
-def linking(known: People, left_out: int, arguments: Mapping[str, Any], threads: int) -> pa.Table:
+def linking(people: People, left_out: int, arguments: Mapping[str, Any], threads: int) -> pa.Table:
     """Return a row of ``LINKED`` for each sensitive column, or raise AnonError.
 
-    left_out: rows that the release leaves out. Each may be anybody's: it counts among the matching
-    rows, but shows no sensitive value. arguments: the parameters of ``Sample``.
+    left_out: number of rows that the release leaves out. Each can belong to anyone, so it counts
+    among the matching rows, but it shows no sensitive value. arguments: the parameters of
+    ``Sample``.
     """
-    persons, _ = known.sampled(read(Sample, known.function, arguments))
-    every = np.broadcast_to(np.arange(len(known.columns)), (len(persons), len(known.columns)))
-    found = matches(known, persons, every.copy(), threads)
-    rows = found.rows + max(left_out, 0)
+    persons, _ = people.sampled(read(Sample, people.function, arguments))
+    all_columns = np.broadcast_to(
+        np.arange(len(people.columns)), (len(persons), len(people.columns))
+    )
+    matched = matches(people, persons, all_columns.copy(), threads)
+    rows = matched.rows + max(left_out, 0)
     reidentified = float((1 / rows[rows > 0]).sum())
-    disclosed = ((found.varied == 1) & (found.mine > 0)).sum(axis=0)
+    disclosed = ((matched.varied == 1) & (matched.mine > 0)).sum(axis=0)
     many = len(persons)
     table_rows = [
         {
@@ -51,10 +54,10 @@ def linking(known: People, left_out: int, arguments: Mapping[str, Any], threads:
             "persons": many,
             "reidentified": reidentified,
             "reidentified_share": reidentified / many if many else None,
-            "disclosed": int(disclosed[at]),
-            "disclosed_share": disclosed[at] / many if many else None,
+            "disclosed": int(disclosed[position]),
+            "disclosed_share": disclosed[position] / many if many else None,
         }
-        for at, name in enumerate(known.sensitive)
+        for position, name in enumerate(people.sensitive)
     ]
     return pa.Table.from_pylist(table_rows, pa.schema(list(LINKED)))
 
@@ -86,12 +89,13 @@ EXPOSURE = pa.struct(
 
 
 def exposure(spreads: Mapping[str, ClassValues], threshold: float | None) -> pa.Table:
-    """Return a row of ``EXPOSURE`` for each sensitive column; NULL is no value.
+    """Return a row of ``EXPOSURE`` for each sensitive column; NULL is not a value.
 
-    threshold: a class is exposed if it has two values or more, one of them with a larger share; of
-    None, if it has no two values (Machanavajjhala et al. 2006; Li et al. 2007).
+    threshold: a class is exposed if it has two or more values, one of them with a larger share than
+    this. None: a class is exposed if it has at most one value (Machanavajjhala et al. 2006; Li et
+    al. 2007).
     """
-    found = []
+    table_rows = []
     for name, spread in spreads.items():
         sizes, many = spread.sizes, len(spread.starts)
         values, share = dominance(spread)
@@ -99,7 +103,7 @@ def exposure(spreads: Mapping[str, ClassValues], threshold: float | None) -> pa.
         if threshold is not None:
             exposed = ~exposed & (share > threshold)
         rows, exposed_rows = int(sizes.sum()), int(sizes[exposed].sum())
-        found.append(
+        table_rows.append(
             {
                 "attribute": name,
                 "classes": many,
@@ -110,16 +114,15 @@ def exposure(spreads: Mapping[str, ClassValues], threshold: float | None) -> pa.
                 "row_share": exposed_rows / rows if rows else None,
             }
         )
-    return pa.Table.from_pylist(found, pa.schema(list(EXPOSURE)))
+    return pa.Table.from_pylist(table_rows, pa.schema(list(EXPOSURE)))
 
 
 def majority(people: People) -> tuple[npt.NDArray[np.float64], Ints]:
-    """Return the right guesses by sensitive column, float64[s] and int64[s].
+    """Return the number of right guesses per sensitive column, float64[s] and int64[s].
 
-    The first are those of an attacker who guesses the majority of each class, for all rows of the
-    release; the second are those of one who guesses the most frequent value of the release. Source:
-    the program that the authors of SDkA have published (Majeed and Hwang 2025). Departure: NULL is
-    no value and is never guessed.
+    The first attacker guesses the most frequent value of each class, the second the most frequent
+    value of the release, for all rows. Source: the program that the authors of SDkA have published
+    (Majeed and Hwang 2025). Departure: NULL is not a value and is never guessed.
     """
     columns = len(people.sensitive)
     of_class = np.repeat(np.arange(len(people.sizes)), np.diff(people.starts))
@@ -164,7 +167,7 @@ declare("attack_background", Background, SensitiveColumns, PairColumns)
 def background(people: People, arguments: Mapping[str, Any], threads: int) -> pa.Table:
     """Return a row of ``GUESSED`` for each sensitive column, or raise AnonError.
 
-    arguments: the parameters of ``Background``; for 'majority' see there.
+    arguments: the parameters of ``Background``, which also describes 'majority'.
     """
     options = read(Background, people.function, arguments)
     many, columns = options.known, len(people.columns)
@@ -175,9 +178,9 @@ def background(people: People, arguments: Mapping[str, Any], threads: int) -> pa
     if options.mode == "majority":
         return _guess_rows(people, int(people.sizes.sum()), *majority(people))
     chosen = draw.random((len(persons), columns)).argsort(axis=1)[:, :many]
-    found = matches(people, persons, np.ascontiguousarray(chosen), threads)
-    right = (found.mine > 0) & (found.mine == found.most)
-    guessed = (right / np.maximum(found.ties, 1)).sum(axis=0)
+    matched = matches(people, persons, np.ascontiguousarray(chosen), threads)
+    right = (matched.mine > 0) & (matched.mine == matched.most)
+    guessed = (right / np.maximum(matched.ties, 1)).sum(axis=0)
     return _guess_rows(people, len(persons), guessed, _baseline(people, persons))
 
 
@@ -188,20 +191,24 @@ def _guess_rows(
         {
             "attribute": name,
             "persons": persons,
-            "guessed": float(guessed[at]),
-            "guessed_share": guessed[at] / persons if persons else None,
-            "baseline": baseline[at] / persons if persons else None,
+            "guessed": float(guessed[position]),
+            "guessed_share": guessed[position] / persons if persons else None,
+            "baseline": baseline[position] / persons if persons else None,
         }
-        for at, name in enumerate(people.sensitive)
+        for position, name in enumerate(people.sensitive)
     ]
     return pa.Table.from_pylist(rows, pa.schema(list(GUESSED)))
 
 
 def _baseline(people: People, persons: Ints) -> list[float]:
-    """Count, per sensitive column, the people with its most frequent value."""
-    value_counts, found = people.value_counts, []
-    for at, own in enumerate(people.own[persons].T):
-        of = np.where(people.column_of == at, value_counts, 0)
-        common = np.flatnonzero((of == of.max(initial=0)) & (of > 0))
-        found.append(float(np.isin(own, common).sum() / max(len(common), 1)))
-    return found
+    """Return, per sensitive column, how many people a guess of its most frequent value is right
+    for.
+
+    If several values are most frequent, one of them is guessed at random.
+    """
+    value_counts, guesses = people.value_counts, []
+    for position, values in enumerate(people.person_values[persons].T):
+        frequencies = np.where(people.column_of == position, value_counts, 0)
+        common = np.flatnonzero((frequencies == frequencies.max(initial=0)) & (frequencies > 0))
+        guesses.append(float(np.isin(values, common).sum() / max(len(common), 1)))
+    return guesses

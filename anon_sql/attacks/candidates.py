@@ -17,12 +17,12 @@ from anon_sql.core.parameters import OrNull, Whole, param
 from anon_sql.core.running import Workers
 from anon_sql.privacy.class_values import NULL, ClassValues, ordered
 
-_NOTHING = -1  # the code of NULL, which is no value
+_NOTHING = -1  # the code of NULL, which is not a value
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Which persons are attacked."""
+    """The parameters that choose the people who are attacked."""
 
     sample: int | None = param(
         50_000,
@@ -35,10 +35,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class RawGroups:
-    """Rows of the raw table, p groups of those that are alike in all that attacks look at.
+    """p groups of raw rows that are equal in all columns that attacks use.
 
-    group_of: int64[p], the place of the values in each ``Coverage``. keys: of each sensitive column
-    bytes, an array of p, see ``TableValues``. counts: int64[p], the rows of each group.
+    group_of: int64[p], the position of the values in each ``Coverage``. keys: of each sensitive
+    column, an array of p sort keys, see ``TableValues``. counts: int64[p], the rows of each group.
     """
 
     group_of: Ints
@@ -47,12 +47,13 @@ class RawGroups:
 
 
 class People:
-    """All persons, alike ones merged, in an order that depends on what they hold alone.
+    """The people of the raw table as p groups with equal values, and the classes of the release.
 
-    columns: of each quasi-identifier; codes int64[p, q]: of each person. own int64[p, s]: the value
-    of each sensitive column, numbered through all of them, -1 for NULL; column_of int64[v]: whose
-    value that is. sizes int64[m]: rows of each class. starts int64[m + 1], values, counts int64[e]:
-    how often each class holds which values.
+    columns: of each quasi-identifier. codes: int64[p, q]. person_values: int64[p, s], the value of
+    each sensitive column; the values of all columns are numbered together, -1 for NULL. column_of:
+    int64[v], the sensitive column of each value. sizes: int64[m], the rows of each class. starts:
+    int64[m + 1]; values, counts: int64[e], the values of each class and how often each occurs.
+    tuple_of: the group of each person, in an order that depends on values alone.
     """
 
     def __init__(
@@ -67,35 +68,38 @@ class People:
         self.sizes = sizes
         self.codes = np.column_stack([column.codes[groups.group_of] for column in columns])
         column_of: list[int] = []
-        own, class_values = [], []
-        for at, (name, spread) in enumerate(spreads.items()):
+        person_values, class_values = [], []
+        for position, (name, spread) in enumerate(spreads.items()):
             stopping.check(function)
             raw, keys = groups.keys[name], spread.keys
-            places, known = ordered(pa.concat_arrays([raw, keys]))
-            code = places - int(len(known) > 0 and known[0].as_py() == NULL)
+            places, distinct = ordered(pa.concat_arrays([raw, keys]))
+            code = places - int(len(distinct) > 0 and distinct[0].as_py() == NULL)
             code = np.where(code < 0, _NOTHING, code + len(column_of))
-            column_of += [at] * (len(known) - int((code < 0).any()))
-            own.append(code[: len(raw)])
+            column_of += [position] * (len(distinct) - int((code < 0).any()))
+            person_values.append(code[: len(raw)])
             class_values.append((spread.class_of, code[len(raw) :][spread.key_of], spread.counts))
-        self.own = np.column_stack(own)
+        self.person_values = np.column_stack(person_values)
         self.column_of = np.array(column_of, dtype=np.int64)
-        at_, value, counts = (np.concatenate(parts) for parts in zip(*class_values, strict=True))
+        class_of, value, counts = (
+            np.concatenate(parts) for parts in zip(*class_values, strict=True)
+        )
         kept = np.flatnonzero(value != _NOTHING)
-        kept = kept[np.lexsort((value[kept], at_[kept]))]
-        self.starts = np.searchsorted(at_[kept], np.arange(len(sizes) + 1))
+        kept = kept[np.lexsort((value[kept], class_of[kept]))]
+        self.starts = np.searchsorted(class_of[kept], np.arange(len(sizes) + 1))
         self.values, self.counts = value[kept], counts[kept]
         ranks = [_ordering(column)[groups.group_of] for column in columns]
-        order = np.lexsort([*self.own.T[::-1], *ranks[::-1]])
-        self.tuple_of = np.repeat(order, groups.counts[order])  # of each person
+        order = np.lexsort([*self.person_values.T[::-1], *ranks[::-1]])
+        self.tuple_of = np.repeat(order, groups.counts[order])
 
     @property
     def value_counts(self) -> Ints:
-        """How often the release holds each sensitive value, int64[v]."""
+        """The number of released rows with each sensitive value, int64[v]."""
         total = np.bincount(self.values, self.counts, minlength=len(self.column_of))
         return total.astype(np.int64)
 
     def sampled(self, options: Sample) -> tuple[Ints, np.random.Generator]:
-        """Which persons are attacked, and the random numbers that follow."""
+        """Return the groups of the people who are attacked, and the generator for further
+        choices."""
         most, draw = options.sample, np.random.default_rng(options.seed)
         if most is None or most >= len(self.tuple_of):
             return self.tuple_of, draw
@@ -103,7 +107,7 @@ class People:
 
 
 def _ordering(column: Coverage) -> Ints:
-    """The rank of each value; leaves of a hierarchy as their names sort."""
+    """Return the rank of each value; leaves of a hierarchy are ranked by name."""
     if not isinstance(column.column, Hierarchical):
         return column.codes
     tree = column.column.tree
@@ -113,14 +117,17 @@ def _ordering(column: Coverage) -> Ints:
     return np.where(column.codes == MIN_CODE, -1, rank[np.maximum(column.codes, 0)])
 
 
-_BLOCK = 1024  # persons between two looks at Ctrl-C
+_BLOCK_PERSONS = 1024  # people per job, and so between two checks for Ctrl-C
 
 
 @dataclass(frozen=True)
 class Matches:
-    """rows int64[p]: how many match. Of each sensitive column, int64[p, s]: varied, how many
-    values they have; most, how often the most frequent one; ties, how many are as frequent; mine,
-    how often the person's own."""
+    """The released rows that match each of p people.
+
+    rows: int64[p], their number. The others are int64[p, s], by sensitive column. varied: the
+    number of their distinct values. most: rows with the most frequent value. ties: the number of
+    values that are as frequent. mine: rows with the person's value.
+    """
 
     rows: Ints
     varied: Ints
@@ -129,32 +136,50 @@ class Matches:
     mine: Ints
 
 
-def matches(people: People, persons: Ints, known: Ints, threads: int) -> Matches:
-    """persons int64[p]: whom to attack; known int64[p, j]: the columns known of each."""
-    known, codes = np.sort(known, axis=1), people.codes[persons]
-    values = np.take_along_axis(codes, known, axis=1)
-    order = np.lexsort([*values.T, *known.T]) if known.size else np.arange(len(persons))
-    known, codes, own = known[order], codes[order], people.own[persons[order]]
+def matches(people: People, persons: Ints, known_columns: Ints, threads: int) -> Matches:
+    """Return the released rows that match people.
+
+    persons: int64[p], the groups of the people who are attacked. known_columns: int64[p, j], the
+    quasi-identifiers that the attacker knows of each. threads: number of threads.
+    """
+    known_columns, codes = np.sort(known_columns, axis=1), people.codes[persons]
+    values = np.take_along_axis(codes, known_columns, axis=1)
+    order = (
+        np.lexsort([*values.T, *known_columns.T]) if known_columns.size else np.arange(len(persons))
+    )
+    known_columns, codes, person_values = (
+        known_columns[order],
+        codes[order],
+        people.person_values[persons[order]],
+    )
     labels = _labels(people.columns)
     class_values = (people.sizes, people.starts, people.values, people.counts)
-    found = [np.zeros(len(persons), dtype=np.int64)]
-    found += [np.zeros((len(persons), len(people.sensitive)), dtype=np.int64) for _ in range(4)]
+    results = [np.zeros(len(persons), dtype=np.int64)]
+    results += [np.zeros((len(persons), len(people.sensitive)), dtype=np.int64) for _ in range(4)]
     jobs = []
-    for first in range(0, len(persons), _BLOCK):
-        block = slice(first, first + _BLOCK)
-        out = tuple(array[block] for array in found)
+    for first in range(0, len(persons), _BLOCK_PERSONS):
+        block = slice(first, first + _BLOCK_PERSONS)
+        out = tuple(array[block] for array in results)
         jobs.append(
-            (codes[block], known[block], own[block], labels, class_values, people.column_of, out)
+            (
+                codes[block],
+                known_columns[block],
+                person_values[block],
+                labels,
+                class_values,
+                people.column_of,
+                out,
+            )
         )
     Workers(people.function, threads).map(
         kernels.person_match.match, jobs, [len(job[0]) for job in jobs]
     )
     place = np.argsort(order)
-    return Matches(*(array[place] for array in found))
+    return Matches(*(array[place] for array in results))
 
 
 def _labels(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
-    """The labels of all columns as ``person_match.match`` takes them."""
+    """Return the labels of all columns in the form that ``person_match.match`` takes."""
     first = np.cumsum([0, *(len(column.low) for column in columns)])
     flat = np.cumsum([0, *(len(column.flat) for column in columns)])
     return (
@@ -170,17 +195,17 @@ def _labels(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
 
 Bools = npt.NDArray[np.bool_]
 Ranks = npt.NDArray[np.int32]
-_TABLE = 1 << 24  # bytes
-_LAST = np.iinfo(np.int32).max
+_MAX_TABLE_BYTES = 1 << 24
+_MAX_RANK = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
 class Persons:
-    """The persons of a raw table, those that are alike once.
+    """The people of a raw table; those with the same rows are one entry.
 
     ranks: int32[d, t], the t distinct rows of the d quasi-identifiers as ranks of their values.
-    starts: int64[p + 1]; rows: int64[e], the rows of each person, none twice. weights: int64[p],
-    how many persons are alike. low, high: int32[d, p], the box around the rows of each person.
+    starts: int64[p + 1]; rows: int64[e], the distinct rows of each entry. weights: int64[p], the
+    number of people in each entry. low, high: int32[d, p], the bounding box of each entry's rows.
     """
 
     ranks: Ranks
@@ -195,8 +220,8 @@ class Persons:
 class ReleasedTuples:
     """The tuples of some columns in the c classes of a release.
 
-    starts: int64[c + 1]; tuples, counts: int64[e], how often each class has which tuple, in one
-    entry or more.
+    starts: int64[c + 1]; tuples, counts: int64[e], the tuples of each class and how often they
+    occur. A tuple can have several entries, whose counts add up.
     """
 
     starts: Ints
@@ -208,8 +233,9 @@ class ReleasedTuples:
 class Gaps:
     """The sets of one quasi-identifier that lack a value between their first and their last.
 
-    label_of: int64[c], the set of each class, -1 without gaps; keys: int64[e], ascending, the
-    members as set * size + rank. table: bool, by key whether it is a member; None if too large.
+    label_of: int64[c], the set of each class, -1 if it has no gap. keys: int64[e], ascending, the
+    members as set * size + rank. table: bool, whether each possible key is a member; None if it
+    would be too large.
     """
 
     label_of: Ints
@@ -218,24 +244,25 @@ class Gaps:
     table: Bools | None
 
     def inside(self, classes: Ints, ranks: Ranks) -> Bools:
-        """Return whether the sets of classes hold ranks, pair by pair; True without gaps."""
-        of = self.label_of[classes]
+        """Return whether the set of each class has the rank at the same position; True without
+        gaps."""
+        set_of = self.label_of[classes]
         if not len(self.keys):
-            return of < 0
-        keys = of * self.size + ranks
+            return set_of < 0
+        keys = set_of * self.size + ranks
         if self.table is not None:
-            return np.asarray((of < 0) | self.table[np.maximum(keys, 0)])
+            return np.asarray((set_of < 0) | self.table[np.maximum(keys, 0)])
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        return np.asarray((of < 0) | (self.keys[place] == keys))
+        return np.asarray((set_of < 0) | (self.keys[place] == keys))
 
 
 @dataclass(frozen=True)
 class Release:
     """The classes of one release.
 
-    low, high: int32[d, c], the ranks that each label covers, all of them where the release lacks
-    the column. gaps: by column. star: bool[c], suppressed in every column that the release has.
-    shown: of each ``View``, None where the release lacks one of its columns.
+    low, high: int32[d, c], the least and largest rank that each label covers; all ranks if the
+    release lacks the column. gaps: by column. star: bool[c], whether every label of the class is
+    ``*``. shown: of each ``View``, None if the release lacks one of its columns.
     """
 
     low: Ranks
@@ -248,33 +275,33 @@ class Release:
 def release(
     columns: Sequence[Coverage | None], classes: int, shown: Sequence[ReleasedTuples | None]
 ) -> Release:
-    """Return a release. columns: of each quasi-identifier, None where the release lacks it."""
+    """Return a release. columns: of each quasi-identifier, None if the release lacks it."""
     low = np.zeros((len(columns), classes), dtype=np.int32)
-    high = np.full((len(columns), classes), _LAST, dtype=np.int32)
+    high = np.full((len(columns), classes), _MAX_RANK, dtype=np.int32)
     gaps, stars = {}, []
-    for at, column in enumerate(columns):
+    for index, column in enumerate(columns):
         stopping.check()
         if column is None:
             continue
-        known = np.unique(column.codes)
-        low[at] = np.searchsorted(known, column.low)[column.label_of]
-        high[at] = np.searchsorted(known, column.high, "right")[column.label_of] - 1
+        distinct = np.unique(column.codes)
+        low[index] = np.searchsorted(distinct, column.low)[column.label_of]
+        high[index] = np.searchsorted(distinct, column.high, "right")[column.label_of] - 1
         stars.append(column.star)
         if len(column.flat):
-            gaps[at] = _gaps(column, known)
+            gaps[index] = _gaps(column, distinct)
     return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), shown)
 
 
-def _gaps(column: Coverage, known: Ints) -> Gaps:
+def _gaps(column: Coverage, distinct: Ints) -> Gaps:
     sizes = column.end - column.start
     order = np.argsort(column.start[sizes > 0], kind="stable")
-    of = np.repeat(np.flatnonzero(sizes > 0)[order], sizes[sizes > 0][order])
-    rank = np.minimum(np.searchsorted(known, column.flat), max(len(known) - 1, 0))
-    listed = known[rank] == column.flat if len(known) else np.zeros(len(rank), np.bool_)
+    set_ids = np.repeat(np.flatnonzero(sizes > 0)[order], sizes[sizes > 0][order])
+    rank = np.minimum(np.searchsorted(distinct, column.flat), max(len(distinct) - 1, 0))
+    listed = distinct[rank] == column.flat if len(distinct) else np.zeros(len(rank), np.bool_)
     label_of = np.where(sizes[column.label_of] > 0, column.label_of, -1)
-    keys, size = np.sort((of * len(known) + rank)[listed]), len(sizes) * len(known)
-    table = np.bincount(keys, minlength=size) > 0 if size <= _TABLE else None
-    return Gaps(label_of, keys, len(known), table)
+    keys, size = np.sort((set_ids * len(distinct) + rank)[listed]), len(sizes) * len(distinct)
+    table = np.bincount(keys, minlength=size) > 0 if size <= _MAX_TABLE_BYTES else None
+    return Gaps(label_of, keys, len(distinct), table)
 
 
 def ranked(columns: Sequence[Ints]) -> Ranks:
@@ -287,7 +314,7 @@ def ranked(columns: Sequence[Ints]) -> Ranks:
 
 
 def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
-    """Return the persons of n groups of rows.
+    """Return the people of n groups of equal rows.
 
     ranks: int32[d, n]. person_of: int64[n], from 0, the person of each group; None if each row is a
     person. counts: int64[n], the rows of each group.
@@ -308,7 +335,7 @@ def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
 
 
 def _distinct(ranks: Ranks) -> tuple[Ranks, Ints]:
-    """Return the distinct rows in ascending order, int32[d, t], and which one each row is."""
+    """Return the distinct rows in ascending order, int32[d, t], and the position of each row's."""
     order = np.lexsort(ranks[::-1])
     stopping.check()
     ascending = ranks[:, order]
@@ -320,7 +347,8 @@ def _distinct(ranks: Ranks) -> tuple[Ranks, Ints]:
 
 
 def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]:
-    """Return rows, starts and weights of persons, where those of one same row are one."""
+    """Return the rows, starts and weights of ``Persons``. People with a single row are merged if
+    the row is the same."""
     keys = np.unique(person_of * max(many, 1) + row_of)
     person, row = np.divmod(keys, max(many, 1))
     several = np.bincount(person)[person] > 1
@@ -338,39 +366,38 @@ def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]
 
 
 Candidates = tuple[Ints, Ints]  # person * tuples + tuple, ascending, and how many rows
-Stretches = tuple[Ints, Ints]  # places, and the number of each one's stretch
+Stretches = tuple[Ints, Ints]  # positions, and for each the index of its stretch
 
 
-def covering(known: Persons, persons: Ints, release: Release, classes: Ints) -> tuple[Ints, Ints]:
-    """Return which classes of a release cover which persons, as pairs in ascending order, once
-    each.
+def covering(people: Persons, persons: Ints, release: Release, classes: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct pairs of a person and a class that covers the person, in ascending order.
 
-    The first array counts the persons of ``persons``. Suppressed classes cover only persons whom
-    no other class covers.
+    The first array holds positions in ``persons``. A suppressed class covers a person only if no
+    other class does.
     """
-    at, person = stretches(known.starts, persons)
-    rows = known.rows[at]
+    positions, person = stretches(people.starts, persons)
+    rows = people.rows[positions]
     covered = np.ones((len(rows), len(classes)), dtype=np.bool_)
-    for column, ranks in enumerate(known.ranks):
+    for column, ranks in enumerate(people.ranks):
         values = ranks[rows][:, None]
         covered &= (values >= release.low[column, classes]) & (
             values <= release.high[column, classes]
         )
-    row, near = np.nonzero(covered)
+    row, class_ids = np.nonzero(covered)
     for column, gaps in release.gaps.items():
-        inside = gaps.inside(classes[near], known.ranks[column, rows[row]])
-        row, near = row[inside], near[inside]
-    pairs = person[row] * max(len(classes), 1) + near
+        inside = gaps.inside(classes[class_ids], people.ranks[column, rows[row]])
+        row, class_ids = row[inside], class_ids[inside]
+    pairs = person[row] * max(len(classes), 1) + class_ids
     if len(rows) > len(persons):
         pairs = np.unique(pairs)
-    owner, near = np.divmod(pairs, max(len(classes), 1))
-    star = release.star[classes[near]]
+    owner, class_ids = np.divmod(pairs, max(len(classes), 1))
+    star = release.star[classes[class_ids]]
     if star.any():
         certain = np.zeros(len(persons), dtype=np.bool_)
         certain[owner[~star]] = True
         kept = ~star | ~certain[owner]
-        owner, near = owner[kept], near[kept]
-    return owner, classes[near]
+        owner, class_ids = owner[kept], class_ids[kept]
+    return owner, classes[class_ids]
 
 
 def candidates(
@@ -378,50 +405,53 @@ def candidates(
 ) -> Candidates:
     """Return the candidates that the classes of each person show.
 
-    owner, classes: of ``covering``; persons, tuples: how many there are.
+    owner, classes: the result of ``covering``. persons, tuples: their numbers.
     """
-    at, pair = stretches(shown.starts, classes)
-    return summed(owner[pair] * tuples + shown.tuples[at], shown.counts[at], persons * tuples)
+    positions, pair = stretches(shown.starts, classes)
+    return summed(
+        owner[pair] * tuples + shown.tuples[positions], shown.counts[positions], persons * tuples
+    )
 
 
 def summed(keys: Ints, counts: Ints, size: int) -> Candidates:
     """Return each key below ``size`` once, ascending, with the sum of its counts."""
     if size <= 4 * len(keys) + 65536:
         rows = np.bincount(keys, counts, size).astype(np.int64)
-        found = np.flatnonzero(rows)
-        return found, rows[found]
+        present = np.flatnonzero(rows)
+        return present, rows[present]
     order = np.argsort(keys, kind="stable")
     first = np.flatnonzero(np.diff(keys[order], prepend=-1))
     return keys[order[first]], np.add.reduceat(counts[order], first) if len(first) else counts[:0]
 
 
-def intersection(found: Sequence[Candidates], persons: int, tuples: int) -> Candidates:
-    """Return the candidates left in all releases that show any candidate of the person, each with
-    the least number of rows."""
-    keys, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+def intersection(by_release: Sequence[Candidates], persons: int, tuples: int) -> Candidates:
+    """Return the candidates of each person that are in all releases that show any, each with the
+    least number of rows of a release."""
+    keys, counts = (np.concatenate(parts) for parts in zip(*by_release, strict=True))
     order = np.argsort(keys, kind="stable")
     keys, counts = keys[order], counts[order]
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     if not len(first):
         return keys, counts
     times = np.diff(first, append=len(keys))
-    everywhere = times == holding(found, persons, tuples)[keys[first] // tuples]
+    everywhere = times == releases_showing(by_release, persons, tuples)[keys[first] // tuples]
     return keys[first][everywhere], np.minimum.reduceat(counts, first)[everywhere]
 
 
-def holding(found: Sequence[Candidates], persons: int, tuples: int) -> Ints:
-    """Return how many releases show a candidate of each person, int64[p]."""
+def releases_showing(by_release: Sequence[Candidates], persons: int, tuples: int) -> Ints:
+    """Return the number of releases that show a candidate of each person, int64[p]."""
     times = np.zeros(persons, dtype=np.int64)
-    for keys, _ in found:
+    for keys, _ in by_release:
         times += np.bincount(keys // tuples, minlength=persons) > 0
     return times
 
 
 def stretches(starts: Ints, chosen: Ints) -> Stretches:
-    """Return the places of the chosen stretches, one after the other, and whose each is."""
+    """Return the positions in the chosen stretches, one after the other, and the index of each
+    position's stretch in ``chosen``."""
     sizes = starts[chosen + 1] - starts[chosen]
-    of = np.repeat(np.arange(len(chosen)), sizes)
+    owner = np.repeat(np.arange(len(chosen)), sizes)
     begin = np.repeat(
         starts[chosen] - np.concatenate([[0], np.cumsum(sizes)[:-1]])[: len(sizes)], sizes
     )
-    return begin + np.arange(len(of)), of
+    return begin + np.arange(len(owner)), owner

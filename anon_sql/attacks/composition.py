@@ -1,4 +1,4 @@
-"""What several releases disclose together about the persons of a raw table."""
+"""Count what several releases together disclose about the people of a raw table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from anon_sql.attacks.candidates import (
     Release,
     candidates,
     covering,
-    holding,
     intersection,
+    releases_showing,
     summed,
 )
 from anon_sql.core import stopping
@@ -23,55 +23,55 @@ from anon_sql.core.labels.reading import Bools, Ints
 from anon_sql.core.parameters import Columns, Number, Whole, declare, param
 from anon_sql.measures.pair import PairColumns, SensitiveColumns
 
-_GROUP = 256  # persons
+_MAX_GROUP_PERSONS = 256  # persons
 
-Group = tuple[Ints, list[Ints]]  # the persons, and the classes of each release
+Group = tuple[Ints, list[Ints]]  # people, and the classes of each release
 
 
-def near_classes(function: str, known: Persons, releases: Sequence[Release]) -> Iterator[Group]:
-    """Yield groups of at most ``_GROUP`` persons, and of each release the classes that may cover
-    one of them.
+def near_classes(function: str, people: Persons, releases: Sequence[Release]) -> Iterator[Group]:
+    """Yield groups of at most ``_MAX_GROUP_PERSONS`` persons, and of each release the classes that
+    may cover one of them.
 
-    A group is cut in two at the median of the column that leaves the least work: persons times
-    classes, where a class that reaches over the cut goes to both sides.
+    A group is cut in two at the median of the column that leaves the least work, which is people
+    times classes. A class that reaches over the cut goes to both sides.
     """
     todo: list[Group] = [
-        (np.arange(len(known.weights)), [np.arange(len(release.star)) for release in releases])
+        (np.arange(len(people.weights)), [np.arange(len(release.star)) for release in releases])
     ]
     while todo:
         stopping.check(function)
         persons, classes = todo.pop()
-        if len(persons) <= _GROUP:
+        if len(persons) <= _MAX_GROUP_PERSONS:
             if len(persons):
-                yield persons, _around(known, releases, persons, classes)
+                yield persons, _around(people, releases, persons, classes)
             continue
-        todo += _cut(known, releases, persons, classes)
+        todo += _cut(people, releases, persons, classes)
 
 
 def _cut(
-    known: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints]
+    people: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints]
 ) -> list[Group]:
     best, least = None, np.inf
-    for column in range(len(known.ranks)):
+    for column in range(len(people.ranks)):
         stopping.check()
-        sides = _sides(known.low[column, persons])
+        sides = _sides(people.low[column, persons])
         if sides is None:
             continue
         groups = [
-            (part, _reaching(known, releases, part, classes, column))
+            (part, _reaching(people, releases, part, classes, column))
             for part in (persons[side] for side in sides)
         ]
         work = sum(len(part) * sum(map(len, near)) for part, near in groups)
         if work < least:
             best, least = groups, work
-    if best is None:  # all are alike
+    if best is None:  # all people have equal values
         half = len(persons) // 2
         return [(persons[:half], classes), (persons[half:], classes)]
     return best
 
 
 def _sides(values: Ints) -> tuple[Ints, Ints] | None:
-    """Return the places below and above a cut near the median; None if all values are equal."""
+    """Return the positions below and above a cut near the median; None if all values are equal."""
     middle = np.partition(values, len(values) // 2)[len(values) // 2]
     cuts = [values < middle, values <= middle]
     below = min(cuts, key=lambda cut: abs(2 * int(cut.sum()) - len(values)))
@@ -83,10 +83,10 @@ def _sides(values: Ints) -> tuple[Ints, Ints] | None:
 
 
 def _reaching(
-    known: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints], column: int
+    people: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints], column: int
 ) -> list[Ints]:
     """Return the classes that reach the persons in one column."""
-    low, high = known.low[column, persons].min(), known.high[column, persons].max()
+    low, high = people.low[column, persons].min(), people.high[column, persons].max()
     return [
         near[(release.low[column, near] <= high) & (release.high[column, near] >= low)]
         for release, near in zip(releases, classes, strict=True)
@@ -94,11 +94,11 @@ def _reaching(
 
 
 def _around(
-    known: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints]
+    people: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints]
 ) -> list[Ints]:
     """Return the classes that reach the persons in every column."""
-    for column in range(len(known.ranks)):
-        classes = _reaching(known, releases, persons, classes, column)
+    for column in range(len(people.ranks)):
+        classes = _reaching(people, releases, persons, classes, column)
     return classes
 
 
@@ -164,10 +164,10 @@ COMPOSED = pa.struct(
 
 @dataclass(frozen=True)
 class View:
-    """The whole tuples of the columns of one release, as they speak of one sensitive column.
+    """The tuples of a set of columns, as they disclose one sensitive column.
 
-    All releases that have these columns show them. attribute: number of the sensitive column;
-    values: int64[t], its value in each of t tuples; many: how many values it has in all releases.
+    Every release with these columns shows them. attribute: index of the sensitive column. values:
+    int64[t], its value in each of t tuples. many: number of its values in all releases.
     """
 
     attribute: int
@@ -175,22 +175,23 @@ class View:
     many: int
 
     @cached_property
-    def single(self) -> bool:
-        """Whether the tuples are the values."""
+    def is_values(self) -> bool:
+        """Whether each tuple is one value, so that candidates need no conversion."""
         return np.array_equal(self.values, np.arange(self.many))
 
-    def of_values(self, found: Candidates, persons: int) -> Candidates:
+    def of_values(self, by_tuple: Candidates, persons: int) -> Candidates:
         """Return the candidates by value instead of by tuple."""
-        if self.single:
-            return found
-        owner, tuples = np.divmod(found[0], max(len(self.values), 1))
-        return summed(owner * self.many + self.values[tuples], found[1], persons * self.many)
+        if self.is_values:
+            return by_tuple
+        owner, tuples = np.divmod(by_tuple[0], max(len(self.values), 1))
+        return summed(owner * self.many + self.values[tuples], by_tuple[1], persons * self.many)
 
 
 @dataclass(frozen=True)
 class CandidateCounts:
-    """The candidates of p persons, int64[p] each: releases that show some; values; rows; rows of
-    the most frequent value."""
+    """The candidates of p people, int64[p] each. releases: number of releases that show a
+    candidate. values: number of candidate values. rows: their rows. most: rows of the most frequent
+    value."""
 
     releases: Ints
     values: Ints
@@ -198,81 +199,93 @@ class CandidateCounts:
     most: Ints
 
     def exposed(self, weights: Ints, least: int) -> tuple[int, int, int]:
-        """Return how many persons a release covers, to how many of them fewer than ``least`` values
-        are left, and to how many one. weights: how many persons are alike."""
+        """Return the number of people whom a release covers, of those with fewer than ``least``
+        candidate values, and of those with one; weights: people per entry."""
         below = (self.values > 0) & (self.values < least)
         chosen = (self.releases > 0, below, self.values == 1)
-        persons, few, one = (int(weights[each].sum()) for each in chosen)
+        persons, few, one = (int(weights[some].sum()) for some in chosen)
         return persons, few, one
 
 
-Asked = tuple[int, tuple[int, ...]]  # a sensitive column, and the releases that are compared
-Covers = list[tuple[Ints, Ints]]  # of each release, see ``covering``
+Comparison = tuple[int, tuple[int, ...]]  # index of a sensitive column, and of compared releases
+Covers = list[tuple[Ints, Ints]]  # per release, the result of ``covering``
 
 
-def all_together(releases: Sequence[Release], views: Sequence[View], attribute: int) -> Asked:
-    """Return the releases that show a sensitive column."""
-    mine = [at for at, view in enumerate(views) if view.attribute == attribute]
-    shown = (any(one.shown[at] is not None for at in mine) for one in releases)
+def all_together(releases: Sequence[Release], views: Sequence[View], attribute: int) -> Comparison:
+    """Return the comparison of all releases that show a sensitive column."""
+    view_ids = [view_id for view_id, view in enumerate(views) if view.attribute == attribute]
+    shown = (any(one.shown[view_id] is not None for view_id in view_ids) for one in releases)
     return attribute, tuple(number for number, shows in enumerate(shown) if shows)
 
 
 def intersected(
     function: str,
-    known: Persons,
+    people: Persons,
     releases: Sequence[Release],
     views: Sequence[View],
-    asked: Sequence[Asked],
-    seen: Callable[[int, Covers], None] | None = None,
-) -> dict[Asked, CandidateCounts]:
-    """Return the candidates that releases leave together.
+    comparisons: Sequence[Comparison],
+    on_group: Callable[[int, Covers], None] | None = None,
+) -> dict[Comparison, CandidateCounts]:
+    """Return, per comparison, the candidates that its releases together leave.
 
-    seen: is told which classes cover each group of persons, and how many these are.
+    on_group: is called for each group of people with their number and the classes that cover them.
     """
-    plans = {each: _plan(releases, views, each) for each in asked}
+    plans = {comparison: _plan(releases, views, comparison) for comparison in comparisons}
     results = {
-        each: CandidateCounts(*(np.zeros(len(known.weights), dtype=np.int64) for _ in range(4)))
-        for each in asked
+        comparison: CandidateCounts(
+            *(np.zeros(len(people.weights), dtype=np.int64) for _ in range(4))
+        )
+        for comparison in comparisons
     }
-    for persons, classes in near_classes(function, known, releases):
+    for persons, classes in near_classes(function, people, releases):
         covers = [
-            covering(known, persons, release, near)
+            covering(people, persons, release, near)
             for release, near in zip(releases, classes, strict=True)
         ]
-        if seen is not None:
-            seen(len(persons), covers)
-        found: dict[tuple[int, int], Candidates] = {}
-        for each, plan in plans.items():
-            for at, number in ((at, number) for at, numbers in plan for number in numbers):
-                shown = releases[number].shown[at]
-                if shown is not None and (at, number) not in found:
-                    tuples = len(views[at].values)
-                    found[at, number] = candidates(*covers[number], shown, len(persons), tuples)
-            left = [(views[at], {number: found[at, number] for number in n}) for at, n in plan]
-            _note(results[each], persons, left)
+        if on_group is not None:
+            on_group(len(persons), covers)
+        by_view: dict[tuple[int, int], Candidates] = {}
+        for comparison, plan in plans.items():
+            for view_id, release_id in (
+                (view_id, release_id) for view_id, numbers in plan for release_id in numbers
+            ):
+                shown = releases[release_id].shown[view_id]
+                if shown is not None and (view_id, release_id) not in by_view:
+                    tuples = len(views[view_id].values)
+                    by_view[view_id, release_id] = candidates(
+                        *covers[release_id], shown, len(persons), tuples
+                    )
+            left = [
+                (views[view_id], {release_id: by_view[view_id, release_id] for release_id in n})
+                for view_id, n in plan
+            ]
+            _enter(results[comparison], persons, left)
     return results
 
 
 def _plan(
-    releases: Sequence[Release], views: Sequence[View], asked: Asked
+    releases: Sequence[Release], views: Sequence[View], comparison: Comparison
 ) -> list[tuple[int, list[int]]]:
     """Return the views to intersect, and the releases that show each.
 
-    A release alone leaves the same values by every view.
+    One release leaves the same values in every view, so one view is enough for it.
     """
-    attribute, which = asked
+    attribute, which = comparison
     plan = [
-        (at, [number for number in which if releases[number].shown[at] is not None])
-        for at, view in enumerate(views)
+        (
+            view_id,
+            [release_id for release_id in which if releases[release_id].shown[view_id] is not None],
+        )
+        for view_id, view in enumerate(views)
         if view.attribute == attribute
     ]
-    plan = [(at, numbers) for at, numbers in plan if numbers]
+    plan = [(view_id, numbers) for view_id, numbers in plan if numbers]
     return plan[:1] if len(which) == 1 else plan
 
 
 def composition(
     function: str,
-    known: Persons,
+    people: Persons,
     releases: Sequence[Release],
     names: Sequence[str],
     views: Sequence[View],
@@ -286,72 +299,75 @@ def composition(
     classes that cover the person, not those of one class, because labels overlap; and they are
     whole tuples, not values.
     """
-    asked: list[Asked] = []
-    for at in range(len(sensitive)):
-        _, having = all_together(releases, views, at)
-        asked += [(at, (number,)) for number in having]
-        asked += [(at, having)] if len(having) > 1 else []
-    results = intersected(function, known, releases, views, asked)
+    comparisons: list[Comparison] = []
+    for attribute in range(len(sensitive)):
+        _, having = all_together(releases, views, attribute)
+        comparisons += [(attribute, (release_id,)) for release_id in having]
+        comparisons += [(attribute, having)] if len(having) > 1 else []
+    results = intersected(function, people, releases, views, comparisons)
     rows = [
         {
-            "attribute": sensitive[at],
-            "releases": [names[number] for number in which],
-            **_counted(one, known.weights, len(which), least, share),
-            "only_together": _only_together(results, at, which, known.weights, least),
+            "attribute": sensitive[attribute],
+            "releases": [names[release_id] for release_id in which],
+            **_counted(one, people.weights, len(which), least, share),
+            "only_together": _only_together(results, attribute, which, people.weights, least),
             "note": NOTE,
         }
-        for (at, which), one in results.items()
+        for (attribute, which), one in results.items()
     ]
     return pa.Table.from_pylist(rows, pa.schema(list(COMPOSED)))
 
 
-def _note(
-    into: CandidateCounts, persons: Ints, found: Sequence[tuple[View, Mapping[int, Candidates]]]
+def _enter(
+    counts: CandidateCounts, persons: Ints, by_view: Sequence[tuple[View, Mapping[int, Candidates]]]
 ) -> None:
-    """Enter the candidates of some persons, by view and release, into the counts of all."""
+    """Enter the candidates of some people, by view and release, into the counts of all people."""
     parts, contradicted = [], np.zeros(len(persons), dtype=np.bool_)
-    shows: dict[int, Bools] = {}  # by release, to whom it shows a candidate
-    for view, of in found:
-        shown, tuples = list(of.values()), max(len(view.values), 1)
-        shows |= {n: holding([one], len(persons), tuples) > 0 for n, one in of.items()}
+    shows: dict[int, Bools] = {}  # by release, the people to whom it shows a candidate
+    for view, by_release in by_view:
+        shown, tuples = list(by_release.values()), max(len(view.values), 1)
+        shows |= {
+            n: releases_showing([one], len(persons), tuples) > 0 for n, one in by_release.items()
+        }
         left = intersection(shown, len(persons), tuples) if len(shown) > 1 else shown[0]
-        if len(found) > 1:
+        if len(by_view) > 1:
             gone = np.bincount(left[0] // tuples, minlength=len(persons)) == 0
-            contradicted |= gone & (holding(shown, len(persons), tuples) > 0)
+            contradicted |= gone & (releases_showing(shown, len(persons), tuples) > 0)
         parts.append(view.of_values(left, len(persons)))
-    many = max(found[0][0].many, 1)
+    many = max(by_view[0][0].many, 1)
     keys, rows = intersection(parts, len(persons), many) if len(parts) > 1 else parts[0]
     owner = keys // many
     if contradicted.any():
         owner, rows = owner[~contradicted[owner]], rows[~contradicted[owner]]
-    into.releases[persons] = sum(shows.values(), np.zeros(len(persons), dtype=np.int64))
-    into.values[persons] = np.bincount(owner, minlength=len(persons))
-    into.rows[persons] = np.bincount(owner, rows, len(persons))
+    counts.releases[persons] = sum(shows.values(), np.zeros(len(persons), dtype=np.int64))
+    counts.values[persons] = np.bincount(owner, minlength=len(persons))
+    counts.rows[persons] = np.bincount(owner, rows, len(persons))
     most = np.zeros(len(persons), dtype=np.int64)
     np.maximum.at(most, owner, rows)
-    into.most[persons] = most
+    counts.most[persons] = most
 
 
 def _only_together(
-    results: Mapping[Asked, CandidateCounts],
-    at: int,
+    results: Mapping[Comparison, CandidateCounts],
+    attribute: int,
     which: tuple[int, ...],
     weights: Ints,
     least: int,
 ) -> int:
-    """Return for how many persons fewer than ``least`` values are left, but not by one release."""
-    values = results[at, which].values
-    found = (values > 0) & (values < least)
-    for number in which:
-        alone = results[at, (number,)].values
-        found &= (alone == 0) | (alone >= least)
-    return int(weights[found].sum())
+    """Count the people with fewer than ``least`` values left by all releases together, but by no
+    release alone."""
+    values = results[attribute, which].values
+    exposed = (values > 0) & (values < least)
+    for release_id in which:
+        alone = results[attribute, (release_id,)].values
+        exposed &= (alone == 0) | (alone >= least)
+    return int(weights[exposed].sum())
 
 
 def _counted(
     counts: CandidateCounts, weights: Ints, releases: int, least: int, share: float
 ) -> dict[str, object]:
-    """Return the columns of a row that are numbers."""
+    """Return the numbers of a row of ``COMPOSED``."""
     left = counts.values > 0
     persons = int(weights[left].sum())
     total = float((counts.values * weights).sum())

@@ -1,7 +1,7 @@
-"""What a release lets infer of a person without a class of one value: ``attack_inference``.
+"""``attack_inference``: count what classes disclose although they have several values.
 
-A class that discloses nothing for certain may still tell much: nearly all of its members have one
-rare value, or a value is many times as frequent as in the table, or its numbers lie close together.
+Nearly all members of a class can have one rare value, a value can be many times as frequent as in
+the table, or the numbers of a class can lie close together.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,9 @@ from anon_sql.privacy.l_diversity import even_values
 
 Bools = npt.NDArray[np.bool_]
 NAME = "attack_inference"
-TIMES_SURER = 100  # of the commonest value: how many times rarer an error must be than in the table
+RARER_ERRORS = (
+    100  # times less often than in the table must a guess of the commonest value be wrong
+)
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,10 @@ Columns = Mapping[str, tuple[ClassValues, TableValues, Floats | None]]
 def inference(columns: Columns, options: Inference) -> pa.Table:
     """Return a row of ``INFERRED`` for each sensitive column.
 
-    columns: by name its values in classes, those of the raw table, and the latter as numbers,
-    float64[v], None where they are none. NULL is no value.
+    columns: by name, the values in classes, the values of the raw table, and these as numbers,
+    float64[v]; None if they are not numbers. NULL is not a value.
     """
-    found = []
+    table_rows = []
     for name, (spread, table, numbers) in columns.items():
         stopping.check(NAME)
         exposed = _exposed(spread, table, numbers, options)
@@ -81,14 +83,15 @@ def inference(columns: Columns, options: Inference) -> pa.Table:
             count = None if classes is None else int(spread.sizes[classes].sum())
             share = None if count is None or not rows else count / rows
             row |= {what: count, f"{what}_share": share}
-        counts = _known_counts(table)
+        counts = _non_null_counts(table)
         even = even_values(counts[counts > 0]) if counts.any() else None
-        found.append(row | {"even_values": even})
-    return pa.Table.from_pylist(found, pa.schema(list(INFERRED)))
+        table_rows.append(row | {"even_values": even})
+    return pa.Table.from_pylist(table_rows, pa.schema(list(INFERRED)))
 
 
 def number_values(sql_type: str, values: pa.Array) -> Floats | None:
-    """Return values as numbers, arbitrary for NULL; None if they are no numbers, dates or times."""
+    """Return values as numbers, arbitrary for NULL; None unless they are numbers, dates or
+    times."""
     kind = values.type
     if pa.types.is_boolean(kind) or not (
         pa.types.is_integer(kind)
@@ -102,7 +105,7 @@ def number_values(sql_type: str, values: pa.Array) -> Floats | None:
     return doubles(sql_type, values)
 
 
-def _known_counts(table: TableValues) -> Ints:
+def _non_null_counts(table: TableValues) -> Ints:
     """Return the counts of the values of a table, 0 for NULL."""
     counts = table.counts.copy()
     if table.nulls:
@@ -113,20 +116,20 @@ def _known_counts(table: TableValues) -> Ints:
 def _exposed(
     spread: ClassValues, table: TableValues, numbers: Floats | None, options: Inference
 ) -> dict[str, Bools | None]:
-    """Return which classes expose their members, bool[m], by the way in which they do."""
-    many, known = len(spread.starts), spread.non_null
-    class_of, counts = spread.class_of[known], spread.counts[known]
+    """Return the classes that expose their members, bool[m], by kind of exposure."""
+    many, non_null = len(spread.starts), spread.non_null
+    class_of, counts = spread.class_of[non_null], spread.counts[non_null]
     values = np.bincount(class_of, minlength=many)
-    known_rows = np.bincount(class_of, weights=counts, minlength=many)
-    share = counts / np.maximum(known_rows[class_of], 1)
-    in_table = _known_counts(table)
+    non_null_rows = np.bincount(class_of, weights=counts, minlength=many)
+    share = counts / np.maximum(non_null_rows[class_of], 1)
+    in_table = _non_null_counts(table)
     total = max(int(in_table.sum()), 1)
-    place = spread.places(table)[known]
+    place = spread.places(table)[non_null]
     before = np.where(place >= 0, in_table[place] / total if len(in_table) else 0.0, 0.0)
     several = values >= 2
     most = in_table.max(initial=0)
     common = (before * total >= most) & (np.count_nonzero(in_table == most) == 1)
-    needed = np.where(common, 1 - (1 - before) / TIMES_SURER, options.sure)
+    needed = np.where(common, 1 - (1 - before) / RARER_ERRORS, options.sure)
     sure = np.where(common, np.maximum(needed, options.sure), options.sure)
     lifted = (share >= options.lift_share) & (share >= options.lift * before)
     return {
@@ -140,7 +143,7 @@ def _exposed(
 
 
 def _any(class_of: Ints, holds: Bools, many: int) -> Bools:
-    """Return the classes with a group that holds, bool[m]."""
+    """Return the classes for which a condition holds at any of their entries, bool[m]."""
     return np.bincount(class_of, holds, many) > 0
 
 
@@ -149,14 +152,14 @@ def _near(
 ) -> Bools:
     """Return the classes whose numbers lie close together, bool[m].
 
-    A class with a value that the raw table lacks is none.
+    A class with a value that the raw table lacks is not one of them.
     """
-    low, high = (_percentile(numbers, in_table, at) for at in (0.05, 0.95))
+    low, high = (_percentile(numbers, in_table, share) for share in (0.05, 0.95))
     least, greatest = np.full(many, np.inf), np.full(many, -np.inf)
     foreign = _any(class_of, place < 0, many)
-    own = numbers[place] if len(numbers) else np.zeros(len(place))
-    np.minimum.at(least, class_of, own)
-    np.maximum.at(greatest, class_of, own)
+    values = numbers[place] if len(numbers) else np.zeros(len(place))
+    np.minimum.at(least, class_of, values)
+    np.maximum.at(greatest, class_of, values)
     with np.errstate(invalid="ignore"):
         close: Bools = greatest - least <= within * (high - low)
     return ~foreign & close
@@ -164,9 +167,9 @@ def _near(
 
 def _percentile(numbers: Floats, counts: Ints, share: float) -> float:
     """Return the least number that at least a share of the rows do not exceed; 0 without rows."""
-    held = counts > 0
-    if not held.any():
+    present = counts > 0
+    if not present.any():
         return 0.0
-    order = np.argsort(numbers[held], kind="stable")
-    up_to = np.cumsum(counts[held][order])
-    return float(numbers[held][order][np.searchsorted(up_to, share * up_to[-1])])
+    order = np.argsort(numbers[present], kind="stable")
+    up_to = np.cumsum(counts[present][order])
+    return float(numbers[present][order][np.searchsorted(up_to, share * up_to[-1])])

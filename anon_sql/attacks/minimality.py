@@ -1,17 +1,16 @@
-"""What an attacker learns who knows how a release was made: ``attack_minimality``.
+"""``attack_minimality``: count what an attacker learns who knows how a release was made.
 
-A release with a constraint on sensitive values merges classes that break it, so the classes tell of
-the values (Wong et al. 2007). The attacker knows the method, all its parameters and everybody's
-quasi-identifiers, and makes the release again in many worlds (see ``worlds``). The worlds in which
-a class comes out as it was released are equally likely, and the share of them in which a person has
-a value is how likely the value is.
+A method with a constraint on sensitive values merges classes that break it, so the classes depend
+on the values (Wong et al. 2007). The attacker knows the method, all its parameters and the
+quasi-identifiers of all people, and makes the release again in many worlds (see ``worlds``). The
+worlds that reproduce a class are equally likely. The probability of a person's value is the share
+of these worlds in which the person has it.
 
-The attacker names one value of a person, the one whose share has grown most above
-its share in the class, if the odds have grown ``surer`` times. Where all worlds are tried, shares
-are exact. Where worlds are drawn at random, the share must also exceed what chance explains: a
-binomial test of each person and value, of which the method of Benjamini and Hochberg (1995) picks
-claims with an expected share of false ones of at most ``CHANCE``. A class that comes out in every
-world tells nothing, and nothing is claimed of it.
+The attacker claims the value of a person whose probability exceeds its share in the class most, if
+the odds have grown ``surer`` times. If all worlds are tried, probabilities are exact. If worlds are
+drawn at random, the probability must also exceed what chance explains: of binomial tests of each
+person and value, the method of Benjamini and Hochberg (1995) picks claims of which at most a share
+of ``CHANCE`` is expected to be false. If every world reproduces a class, nothing is claimed.
 """
 
 from collections.abc import Mapping
@@ -38,9 +37,9 @@ from anon_sql.privacy.class_values import NULL, ClassValues, ordered
 NAME = "attack_minimality"
 Floats = npt.NDArray[np.float64]
 CHANCE = 0.05  # the expected share of claims that chance explains
-FEWEST, MOST, WORK = 40, 250, 1_500_000  # runs, and rows of all runs together
-PROBES = 2  # runs that show whether classes depend on values at all
-BLOCK = 1 << 22  # rows of worlds that are counted at a time
+MIN_RUNS, MAX_RUNS, MAX_TOTAL_ROWS = 40, 250, 1_500_000  # of all runs together
+PROBE_RUNS = 2  # they show whether classes depend on values at all
+BLOCK_ROWS = 1 << 22  # rows of worlds that are counted at a time
 CLAIMED = pa.struct(
     [
         ("attribute", pa.string()),
@@ -93,8 +92,9 @@ declare(
 
 
 @dataclass(frozen=True)
-class Seen:
+class VisibleClasses:
     """The classes of a release as its readers see them.
+
 
     labels: what each class shows, by quasi-identifier. sizes: int64[m]. values: of each sensitive
     column.
@@ -106,7 +106,7 @@ class Seen:
 
 
 def minimality(
-    source: Source | None, request: Request, paths: pa.StructArray | None, seen: Seen
+    source: Source | None, request: Request, paths: pa.StructArray | None, visible: VisibleClasses
 ) -> list[dict[str, Any]]:
     """Return a row of ``CLAIMED`` for each sensitive column.
 
@@ -119,37 +119,37 @@ def minimality(
         rule = "the release must have the rows of the raw table"
         raise AnonError(NAME, rule, f"{chosen.method}, which adds rows")
     if source is None:
-        if len(seen.sizes):
+        if len(visible.sizes):
             raise _not_made()
         return [_row(name, 0, _NO_CLAIMS, 0, True, None) for name in request.sensitive]
-    nested = any(pa.types.is_nested(each.type) for each in seen.labels.values())
-    own = replace(
+    nested = any(pa.types.is_nested(labels.type) for labels in visible.labels.values())
+    call = replace(
         request,
         method=release_methods()[chosen.method],
         options=chosen.options[chosen.method],
         format="typed" if nested else request.format,
     )
-    attacker = Attacker(source, own, paths)
-    _require_made(attacker, own, seen)
-    if own.transparent:  # which promises nothing against who has the key
-        attacker = attacker.with_choices(own.seed)
+    attacker = Attacker(source, call, paths)
+    _require_made(attacker, call, visible)
+    if call.transparent:  # no guarantee against an attacker who has the key
+        attacker = attacker.with_choices(call.seed)
     rows = len(attacker.classes)
-    runs = chosen.runs or max(FEWEST, min(MOST, WORK // rows))
+    runs = chosen.runs or max(MIN_RUNS, min(MAX_RUNS, MAX_TOTAL_ROWS // rows))
     control = None
     with Progress(NAME, 2 * runs * rows) as progress:
-        probed = None if own.protected else attacker.tried(PROBES, own.seed, progress)
+        probed = None if call.protected else attacker.tried(PROBE_RUNS, call.seed, progress)
         if probed is not None and probed.agree.all():
             tried = probed
         else:
-            tried = attacker.tried(runs, own.seed, progress)
-            other = attacker.with_choices(own.seed + 1)
-            if not own.transparent and not other.agrees(np.arange(rows, dtype=np.int32)).all():
+            tried = attacker.tried(runs, call.seed, progress)
+            other = attacker.with_choices(call.seed + 1)
+            if not call.transparent and not other.agrees(np.arange(rows, dtype=np.int32)).all():
                 progress.show("with other random choices")
-                control = other.tried(runs, own.seed, progress)
-    found = []
+                control = other.tried(runs, call.seed, progress)
+    table_rows = []
     for name in request.sensitive:
         column = _Column(attacker, source.keys[name])
-        found.append(
+        table_rows.append(
             _row(
                 name,
                 int(column.released.sum()),
@@ -159,13 +159,13 @@ def minimality(
                 None if control is None else column.claims(control, chosen.surer),
             )
         )
-    return found
+    return table_rows
 
 
 @dataclass(frozen=True)
 class _Claims:
-    """The claims of one attack: how many, how many are right or certain, and how many would be
-    right if the values of each class were dealt at random."""
+    """The claims of one attack: their number, the correct and the certain ones, and the expected
+    number of correct ones if the values of each class were dealt at random."""
 
     claimed: int
     correct: int
@@ -177,7 +177,7 @@ _NO_CLAIMS = _Claims(0, 0, 0, 0.0)
 
 
 class _Column:
-    """A sensitive column of a release that is attacked; keys: binary[n], its sort keys."""
+    """An attacked sensitive column; keys: binary[n], its sort keys."""
 
     def __init__(self, attacker: Attacker, keys: pa.Array) -> None:
         self.classes, self.cells = attacker.classes, attacker.cells
@@ -193,11 +193,11 @@ class _Column:
 
     def shares(self, classes: Ints, codes: Ints) -> Floats:
         """Return the share of values in classes, float64[c]."""
-        at = np.searchsorted(self.pairs, classes * self.width + codes)
-        return np.asarray(self.in_class[at] / self.sizes[classes])
+        position = np.searchsorted(self.pairs, classes * self.width + codes)
+        return np.asarray(self.in_class[position] / self.sizes[classes])
 
     def claims(self, tried: Tried, surer: float) -> _Claims:
-        """Return what an attacker claims who has tried some worlds."""
+        """Return the claims of an attacker who has tried some worlds."""
         agreeing = tried.agree.sum(axis=0)
         values = np.bincount(self.pairs // self.width, minlength=len(self.sizes))
         open_ = (agreeing > 0) & (agreeing < len(tried.agree)) & (values > 1)
@@ -210,14 +210,14 @@ class _Column:
             grown = (times / (trials - times)) * ((1 - share) / share)
         likely = (grown >= surer) & (times > trials * share) & (code != self.null)
         cell, code, times, trials, share = (
-            each[likely] for each in (cell, code, times, trials, share)
+            column[likely] for column in (cell, code, times, trials, share)
         )
         if not tried.every:
             cells = np.bincount(self.class_of[people > 0], minlength=len(self.sizes))
             tests = int((cells * values)[open_].sum())
             sure = picked(upper_tails(times, trials, share), tests)
             cell, code, times, trials, share = (
-                each[sure] for each in (cell, code, times, trials, share)
+                column[sure] for column in (cell, code, times, trials, share)
             )
         gain = times / np.maximum(trials, 1) - share
         order = np.lexsort((code, -gain, cell))
@@ -233,43 +233,41 @@ class _Column:
         )
 
     def _counted(self, tried: Tried, open_: Bools) -> tuple[Ints, Ints, Ints]:
-        """Return how often rows of a cell have a value in the worlds that agree with its class.
-
-        open_: bool[m], the classes that are counted. The result is cells, values and counts.
-        """
+        """Return cells, values, and how often rows of the cell have the value in the worlds that
+        reproduce its class; open_: bool[m], the classes that are counted."""
         rows = np.flatnonzero(open_[self.classes])
         cells, classes = self.cells[rows] * self.width, self.classes[rows]
         keys, counts = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        step = max(1, BLOCK // max(len(rows), 1))
+        step = max(1, BLOCK_ROWS // max(len(rows), 1))
         for first in range(0, len(tried.agree), step):
             part = slice(first, first + step)
             agree = tried.agree[part][:, classes]
             came = (cells + self.codes[tried.dealt[part][:, rows]])[agree]
             both = np.concatenate([keys, came])
             weights = np.concatenate([counts, np.ones(len(came), np.int64)])
-            keys, at = np.unique(both, return_inverse=True)
-            counts = np.bincount(at.reshape(-1), weights, len(keys)).astype(np.int64)
+            keys, inverse = np.unique(both, return_inverse=True)
+            counts = np.bincount(inverse.reshape(-1), weights, len(keys)).astype(np.int64)
         return keys // self.width, keys % self.width, counts
 
 
 def upper_tails(times: Ints, trials: Ints, share: Floats) -> Floats:
-    """Return the probability of so many successes or more in binomial trials, float64[c]."""
+    """Return the probability of ``times`` or more successes in binomial trials, float64[c]."""
     if not len(times):
         return np.zeros(0)
     logs = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials.max() + 1)))])
-    asked = np.stack([times.astype(np.float64), trials.astype(np.float64), share])
-    once, at = np.unique(asked, axis=1, return_inverse=True)
-    found = np.empty(once.shape[1])
-    for place, (least, many, each) in enumerate(once.T.tolist()):
+    cases = np.stack([times.astype(np.float64), trials.astype(np.float64), share])
+    distinct, inverse = np.unique(cases, axis=1, return_inverse=True)
+    tails = np.empty(distinct.shape[1])
+    for place, (least, many, probability) in enumerate(distinct.T.tolist()):
         n, successes = int(many), np.arange(int(least), int(many) + 1)
         terms = logs[n] - logs[successes] - logs[n - successes]
-        terms = terms + successes * np.log(each) + (n - successes) * np.log1p(-each)
-        found[place] = min(1.0, float(np.exp(terms).sum()))
-    return np.asarray(found[at.reshape(-1)])
+        terms = terms + successes * np.log(probability) + (n - successes) * np.log1p(-probability)
+        tails[place] = min(1.0, float(np.exp(terms).sum()))
+    return np.asarray(tails[inverse.reshape(-1)])
 
 
 def picked(chances: Floats, tests: int) -> Bools:
-    """Return which tests are significant, bool[c], of so many (Benjamini and Hochberg 1995)."""
+    """Return which of ``tests`` tests are significant, bool[c] (Benjamini and Hochberg 1995)."""
     order = np.argsort(chances, kind="stable")
     passes = chances[order] <= CHANCE * np.arange(1, len(order) + 1) / max(tests, 1)
     last = np.flatnonzero(passes)
@@ -278,7 +276,7 @@ def picked(chances: Floats, tests: int) -> Bools:
 
 
 def wilson(right: int, many: int) -> tuple[float | None, float | None]:
-    """Return the ends of the 95 % interval of a share (Wilson 1927); None each of nothing."""
+    """Return the ends of the 95 % interval of a share (Wilson 1927); None if ``many`` is 0."""
     if many == 0:
         return None, None
     z, share = 1.959964, right / many
@@ -291,22 +289,22 @@ def wilson(right: int, many: int) -> tuple[float | None, float | None]:
 
 
 def _row(
-    name: str, people: int, own: _Claims, runs: int, every: bool, control: _Claims | None
+    name: str, people: int, claims: _Claims, runs: int, every: bool, control: _Claims | None
 ) -> dict[str, Any]:
-    low, high = wilson(own.correct, own.claimed)
-    baseline = own.by_chance / own.claimed if own.claimed else None
+    low, high = wilson(claims.correct, claims.claimed)
+    baseline = claims.by_chance / claims.claimed if claims.claimed else None
     told = low is not None and baseline is not None and low > baseline
     row = {
         "attribute": name,
         "persons": people,
-        "claimed": own.claimed,
-        "correct": own.correct,
-        "correct_share": own.correct / own.claimed if own.claimed else None,
+        "claimed": claims.claimed,
+        "correct": claims.correct,
+        "correct_share": claims.correct / claims.claimed if claims.claimed else None,
         "low": low,
         "high": high,
         "baseline_share": baseline,
-        "certain": own.certain,
-        "gain": (own.correct - own.by_chance) / people if told else 0.0 if people else None,
+        "certain": claims.certain,
+        "gain": (claims.correct - claims.by_chance) / people if told else 0.0 if people else None,
         "runs": runs,
         "every_world": every,
     }
@@ -328,8 +326,8 @@ def _not_made() -> AnonError:
     )
 
 
-def _require_made(attacker: Attacker, request: Request, seen: Seen) -> None:
-    """Raise AnonError unless a release has the labels, sizes and values that the attacker makes."""
+def _require_made(attacker: Attacker, request: Request, visible: VisibleClasses) -> None:
+    """Raise AnonError unless the release has the labels, sizes and values of the attacker's run."""
     made, kept = attacker.made, np.flatnonzero(~attacker.made.dropped)
     first = np.empty(len(made.dropped), np.int64)
     first[made.group_of] = np.arange(len(made.group_of))
@@ -341,22 +339,23 @@ def _require_made(attacker: Attacker, request: Request, seen: Seen) -> None:
     ours_of[made.row_group] = attacker.classes
     classes_of = ours_of[kept].tolist()
     mine = dict(zip(zip(*map(as_tuples, ours), strict=True), classes_of, strict=True))
-    shown_labels = (seen.labels[name] for name in request.quasi)
+    shown_labels = (visible.labels[name] for name in request.quasi)
     theirs = list(zip(*map(as_tuples, shown_labels), strict=True))
     if len(theirs) != len(mine) or set(theirs) != set(mine):
         raise _not_made()
-    at = np.array([mine[each] for each in theirs], np.int64)
-    if (attacker.shape.sizes[at] != seen.sizes).any():
+    class_ids = np.array([mine[labels_of_class] for labels_of_class in theirs], np.int64)
+    if (attacker.shape.sizes[class_ids] != visible.sizes).any():
         raise _not_made()
     released = ~made.dropped[made.row_group]
     classes = attacker.classes[released]
-    for name, spread in seen.values.items():
+    for name, spread in visible.values.items():
         codes = integers_of(ordered(attacker.source.keys[name])[0][released])
         width = max(len(spread.keys), int(codes.max(initial=0)) + 1)
-        own, counts = np.unique(classes * width + codes, return_counts=True)
-        other = at[spread.class_of] * width + spread.key_of
-        by_class = np.argsort(other)
+        pairs, counts = np.unique(classes * width + codes, return_counts=True)
+        visible_pairs = class_ids[spread.class_of] * width + spread.key_of
+        by_class = np.argsort(visible_pairs)
         if not (
-            np.array_equal(own, other[by_class]) and np.array_equal(counts, spread.counts[by_class])
+            np.array_equal(pairs, visible_pairs[by_class])
+            and np.array_equal(counts, spread.counts[by_class])
         ):
             raise _not_made()

@@ -1,8 +1,8 @@
-"""Release a table again with the released values dealt anew: what an attacker can try.
+"""Make a release again with its sensitive values dealt in another way.
 
 A *world* deals the released values of each class to its people in another way. The attacker, who
-knows the quasi-identifiers of all people, the method and its parameters, runs the method in a world
-and compares: a class that does not come out as it was released rules the world out for this class.
+knows the quasi-identifiers of all people, the method and its parameters, runs the method in a
+world. If the run does not reproduce a class, the world is impossible for this class.
 """
 
 import threading
@@ -36,17 +36,16 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 Rows = npt.NDArray[np.int32]
-EVERY = 2_000  # as many worlds are all tried
+MAX_ENUMERATED_WORLDS = 2_000  # if there are more, worlds are drawn at random
 
 
 @dataclass(frozen=True)
 class Shape:
-    """The classes that one run shows, each a group of rows with equal labels.
+    """The m classes of one run, each a group of rows with equal labels.
 
     of_row: int64[n], the class of each row. labels: uint64[m], a hash of the labels of each class,
     ascending. sizes: int64[m], its rows. members: uint64[m], a hash of the quasi-identifiers of its
-    rows. Rows that are equal in all quasi-identifiers cannot be told apart, so it is the same
-    whichever of them a class has.
+    rows, because rows with equal quasi-identifiers are interchangeable.
     """
 
     of_row: Ints
@@ -56,21 +55,21 @@ class Shape:
 
     def has(self, other: "Shape") -> Bools:
         """Return which classes of another run this run shows too, bool[m]."""
-        at = np.searchsorted(self.labels, other.labels)
-        at = np.minimum(at, len(self.labels) - 1)
+        position = np.searchsorted(self.labels, other.labels)
+        position = np.minimum(position, len(self.labels) - 1)
         return np.asarray(
-            (self.labels[at] == other.labels)
-            & (self.sizes[at] == other.sizes)
-            & (self.members[at] == other.members)
+            (self.labels[position] == other.labels)
+            & (self.sizes[position] == other.sizes)
+            & (self.members[position] == other.members)
         )
 
 
 @dataclass(frozen=True)
 class Tried:
-    """The worlds that were tried, w of them.
+    """The w worlds that were tried.
 
-    dealt: int32[w, n], the row whose values each row has. agree: bool[w, m], whether each class
-    came out as it was released; where every world was tried, whether all classes did. every:
+    dealt: int32[w, n], the row whose values each row has. agree: bool[w, m], whether the world
+    reproduces each class; if every world was tried, whether it reproduces all classes. every:
     whether there are no other worlds.
     """
 
@@ -80,7 +79,7 @@ class Tried:
 
 
 class Attacker:
-    """The one who runs the method of a release again.
+    """An attacker who runs the method of a release again.
 
     source, request, paths: the rows, the call and the hierarchy of the release.
     """
@@ -93,11 +92,11 @@ class Attacker:
         self._numbers: dict[str, dict[Any, int]] = {name: {} for name in request.quasi}
         self._lock = threading.Lock()  # of the numbers of labels
         prepared = prepare(source, replace(self.request, threads=request.threads), paths)
-        found = legal_partition(prepared.table, prepared.call, request.method)
+        partition = legal_partition(prepared.table, prepared.call, request.method)
         self.table: QuasiTable = prepared.table
-        self.made: Labelled = label(prepared, found)
+        self.made: Labelled = label(prepared, partition)
         self.people: Hashes = quasi_hashes(prepared.table.columns, prepared.table.rows)
-        self.shape = self._shape(prepared, found)
+        self.shape = self._shape(prepared, partition)
 
     @property
     def classes(self) -> Ints:
@@ -106,27 +105,29 @@ class Attacker:
 
     @cached_property
     def cells(self) -> Ints:
-        """The cell of each row, int64[n]: rows that are equal in class and quasi-identifiers."""
+        """The cell of each row, int64[n]; a cell is the rows of a class with equal
+        quasi-identifiers."""
         both = np.stack([self.classes.astype(np.uint64), self.people])
         return np.unique(both, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     @cached_property
     def tuples(self) -> Ints:
-        """A number of the values of each row, int64[n], equal where everything dealt is."""
-        found = integers_of(self.source.hashes.to_numpy(zero_copy_only=False))
+        """A number of the dealt values of each row, int64[n]; rows with equal values have equal
+        numbers."""
+        numbers = integers_of(self.source.hashes.to_numpy(zero_copy_only=False))
         for keys in self._dealt().values():
             coded = keys if pa.types.is_dictionary(keys.type) else keys.dictionary_encode()
             codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-            found = integers_of(found * (codes.max(initial=0) + 1) + codes)
-        return found
+            numbers = integers_of(numbers * (codes.max(initial=0) + 1) + codes)
+        return numbers
 
     def _dealt(self) -> dict[str, pa.Array]:
         """Return the columns that worlds deal anew: all but the person, who keeps the row."""
         keys = self.source.keys
-        return {name: each for name, each in keys.items() if name != self.request.entity}
+        return {name: column for name, column in keys.items() if name != self.request.entity}
 
     def number_of_worlds(self, most: int) -> int | None:
-        """Return the number of worlds; None for more than a number."""
+        """Return the number of worlds, None if it exceeds ``most``."""
         many = 1
         for rows in self._rows_by_class():
             left = len(rows)
@@ -138,21 +139,21 @@ class Attacker:
         return many
 
     def _rows_by_class(self) -> list[Ints]:
-        """Return the rows of each class in canonical order, which is not that of the source."""
+        """Return the rows of each class in canonical order, which does not depend on the source."""
         order, classes = self.table.order, self.classes[self.table.order]
         arranged = order[np.argsort(classes, kind="stable")].astype(np.int64)
         ends = np.cumsum(np.bincount(classes, minlength=len(self.shape.sizes)))
         return np.split(arranged, ends[:-1])
 
     def _all_worlds(self) -> Iterator[npt.NDArray[np.int32]]:
-        """Return each world once: the row whose values each row has."""
+        """Yield each world once: the row whose values each row has."""
         classes = self._rows_by_class()
         ways = [list(_deals(rows, self.tuples[rows])) for rows in classes]
         place = np.concatenate(classes)
         for chosen in product(*ways):
-            found = np.empty(len(place), np.int32)
-            found[place] = np.concatenate(chosen)
-            yield found
+            world = np.empty(len(place), np.int32)
+            world[place] = np.concatenate(chosen)
+            yield world
 
     def _world(self, seed: int, number: int) -> npt.NDArray[np.int32]:
         """Return a world drawn at random, the same for every order of the source."""
@@ -160,40 +161,43 @@ class Attacker:
         classes = self.classes[order]
         place = order[np.argsort(classes, kind="stable")]
         drawn = order[np.lexsort((rng.random(len(order)), classes))]
-        found = np.empty(len(order), np.int32)
-        found[place] = drawn
-        return found
+        world = np.empty(len(order), np.int32)
+        world[place] = drawn
+        return world
 
     def tried(self, runs: int, seed: int, progress: Progress) -> Tried:
-        """Return what a number of runs shows: all worlds if there are few, or else random ones.
+        """Try all worlds if there are few, and otherwise ``runs`` random ones.
 
-        Raises AnonError if the call is to stop.
+        Raises AnonError if the call is interrupted.
         """
-        guesses = self.request.transparent and self.request.ties is None  # of more keys than worlds
-        every = not guesses and self.number_of_worlds(EVERY) is not None
+        guesses = (
+            self.request.transparent and self.request.ties is None
+        )  # there are more keys than worlds
+        every = not guesses and self.number_of_worlds(MAX_ENUMERATED_WORLDS) is not None
         if every:
             worlds = list(self._all_worlds())
         else:
             worlds = [self._world(seed, number) for number in range(runs)]
         rows = len(self.classes)
         workers = Workers(self.request.function, self.threads, progress)
-        jobs = [(each, number) for number, each in enumerate(worlds)]
+        jobs = [(world, number) for number, world in enumerate(worlds)]
         agree = np.array(workers.map(self.agrees, jobs, [rows] * len(worlds)))
-        if every:  # the whole release is the evidence; a random world would hardly ever show it
+        if every:  # a random world would hardly ever reproduce the whole release
             agree = np.repeat(agree.all(axis=1, keepdims=True), agree.shape[1], axis=1)
         return Tried(np.array(worlds), agree, every)
 
     def with_choices(self, seed: int) -> "Attacker":
-        """Return the same attacker, who makes other random choices, without the key."""
+        """Return a copy of the attacker with other random choices and without the key."""
         other: Attacker = object.__new__(Attacker)
         other.__dict__.update(self.__dict__)
         other.request, other._shapes = replace(self.request, seed=seed, ties=None), {}
         return other
 
     def agrees(self, world: npt.NDArray[np.int32], number: int = 0) -> Bools:
-        """Return which classes of the release come out in a world, bool[m].
+        """Return the classes of the release that a world reproduces, bool[m].
 
-        number: of the world. Who lacks the key of a transparent release guesses one for each.
+        number: of the world. An attacker without the key of a transparent release guesses a key for
+        each world.
         """
         rows, request = pa.array(world), self.request
         if request.transparent and request.ties is None:
@@ -202,30 +206,33 @@ class Attacker:
         source = replace(
             self.source,
             hashes=self.source.hashes.take(rows),
-            keys={**self.source.keys, **{n: each.take(rows) for n, each in self._dealt().items()}},
+            keys={
+                **self.source.keys,
+                **{n: column.take(rows) for n, column in self._dealt().items()},
+            },
         )
         try:
             prepared = prepare(source, request, self.paths)
-            found = legal_partition(prepared.table, prepared.call, request.method)
-            text = in_source_order(prepared.table, found.classes).tobytes()
-            if found.nodes is not None:
-                text += in_source_order(prepared.table, found.nodes).tobytes()
-            known = blake2b(text).digest()
-            if known not in self._shapes:
-                self._shapes[known] = self._shape(prepared, found)
-            return self._shapes[known].has(self.shape)
-        except AnonError:  # a world without a release is not the one that was released
+            partition = legal_partition(prepared.table, prepared.call, request.method)
+            text = in_source_order(prepared.table, partition.classes).tobytes()
+            if partition.nodes is not None:
+                text += in_source_order(prepared.table, partition.nodes).tobytes()
+            digest = blake2b(text).digest()
+            if digest not in self._shapes:
+                self._shapes[digest] = self._shape(prepared, partition)
+            return self._shapes[digest].has(self.shape)
+        except AnonError:  # a world without a release is not possible
             stopping.check(self.request.function)
             return np.zeros(len(self.shape.sizes), np.bool_)
 
-    def _shape(self, prepared: Prepared, found: Partition) -> Shape:
-        """Return the classes that a partition shows."""
-        simple = found.nodes is None and self.request.format in ("label", "typed")
-        if simple and self.request.entity is None:  # no class is merged for its label
-            of_row = in_source_order(prepared.table, found.classes)
+    def _shape(self, prepared: Prepared, partition: Partition) -> Shape:
+        """Return the classes of a partition, merged if their labels are equal."""
+        simple = partition.nodes is None and self.request.format in ("label", "typed")
+        if simple and self.request.entity is None:  # no class is merged because of its label
+            of_row = in_source_order(prepared.table, partition.classes)
             hashes = self._hashes(prepared.table, of_row)
         else:
-            made = label(prepared, found)
+            made = label(prepared, partition)
             of_row, hashes = made.class_of, self._printed_hashes(made)
         labels, group_of = np.unique(hashes, return_inverse=True)
         classes = group_of.reshape(-1).astype(np.int32)[of_row]
@@ -234,7 +241,7 @@ class Attacker:
         return Shape(classes.astype(np.int64), labels, np.diff(starts), members)
 
     def _hashes(self, table: QuasiTable, of_row: npt.NDArray[np.int32]) -> Hashes:
-        """Return a hash of each class that is equal where the labels are, without printing them.
+        """Return a hash of the labels of each class, without printing them.
 
         of_row: int32[n], the class of each row, -1 for suppressed ones, which get the last number.
         """
@@ -242,7 +249,7 @@ class Attacker:
         suppressed = of_row < 0
         of_row[suppressed] = count
         order, starts = kernels.hashing.group(of_row, count + bool(suppressed.any()))
-        found = np.zeros(len(starts) - 1, np.uint64)
+        hashes = np.zeros(len(starts) - 1, np.uint64)
         for column in table.columns:
             if isinstance(column, Hierarchical):
                 nodes = nodes_of(column, order, starts, None)
@@ -259,62 +266,62 @@ class Attacker:
                 values = kernels.hashing.distinct(order, starts, column.codes)
                 parts = [kernels.hashing.set_hashes(*values).view(np.int64)]
             for part in parts:
-                found = kernels.hashing.mix(found, part.astype(np.int64))
-        if len(found) > count:
+                hashes = kernels.hashing.mix(hashes, part.astype(np.int64))
+        if len(hashes) > count:
             stars = [self._star(column) for column in table.columns]
-            found[count] = np.uint64(0)
+            hashes[count] = np.uint64(0)
             for each in (part for parts in stars for part in parts):
-                found[count:] = kernels.hashing.mix(found[count:], np.array([each], np.int64))
-        return found
+                hashes[count:] = kernels.hashing.mix(hashes[count:], np.array([each], np.int64))
+        return hashes
 
     def _star(self, column: Column) -> list[int]:
-        """Return what is hashed of a column that shows *."""
+        """Return the numbers to hash for the label * of a column."""
         if isinstance(column, Hierarchical):
             return [int(self._numbers_of(column.name, [grammar.STAR])[0])]
         return [2, 0, 0] if isinstance(column, Numbers) else [-1]
 
     def _printed_hashes(self, made: Labelled) -> Hashes:
-        """Return a hash of the labels of each class that is the same in every run, uint64[m]."""
-        found = np.zeros(len(made.group_of), np.uint64)
+        """Return a hash of the printed labels of each class, uint64[m], the same in every run."""
+        hashes = np.zeros(len(made.group_of), np.uint64)
         for name, labels in zip(self.request.quasi, made.labels, strict=True):
             numbers = self._numbers_of(name, as_tuples(labels.printed))
-            found = kernels.hashing.mix(found, numbers[labels.label_of])
-        return found
+            hashes = kernels.hashing.mix(hashes, numbers[labels.label_of])
+        return hashes
 
     def _numbers_of(self, name: str, labels: list[Any]) -> Ints:
-        """Return a number of each label of a column, the same in every run, int64[u]."""
+        """Return the number of each label of a column, int64[u], the same in every run."""
         numbers = self._numbers[name]
         with self._lock:
-            return np.array([numbers.setdefault(each, len(numbers)) for each in labels], np.int64)
+            return np.array([numbers.setdefault(text, len(numbers)) for text in labels], np.int64)
 
 
 def integers_of(values: npt.NDArray[Any]) -> Ints:
-    """Return numbers from 0 that are equal where the values are, int64[n]."""
+    """Return the position of each value among the distinct values, int64[n]."""
     return np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 def _deals(rows: Ints, tuples: Ints) -> Iterator[list[int]]:
-    """Return every way to deal the tuples of some rows to them, as rows that have the tuples."""
+    """Yield every way to deal tuples to rows, as the row whose tuple each row gets."""
     of_tuple: dict[int, list[int]] = {}
-    for row, each in zip(rows.tolist(), tuples.tolist(), strict=True):
-        of_tuple.setdefault(each, []).append(row)
+    for row, tuple_ in zip(rows.tolist(), tuples.tolist(), strict=True):
+        of_tuple.setdefault(tuple_, []).append(row)
 
     def dealt(left: dict[int, list[int]], many: int) -> Iterator[list[int]]:
         if many == 0:
             yield []
             return
-        for each, given in left.items():
-            if given:
-                fewer = {**left, each: given[1:]}
+        for tuple_, candidates in left.items():
+            if candidates:
+                fewer = {**left, tuple_: candidates[1:]}
                 for rest in dealt(fewer, many - 1):
-                    yield [given[0], *rest]
+                    yield [candidates[0], *rest]
 
     return dealt(of_tuple, len(rows))
 
 
 def as_tuples(labels: pa.Array) -> list[Any]:
-    """Return labels as values that can be compared."""
-    found = labels.to_pylist()
+    """Return labels as hashable values."""
+    values = labels.to_pylist()
     if pa.types.is_struct(labels.type):
-        return [None if each is None else tuple(each.values()) for each in found]
-    return [tuple(each) if isinstance(each, list) else each for each in found]
+        return [None if value is None else tuple(value.values()) for value in values]
+    return [tuple(value) if isinstance(value, list) else value for value in values]

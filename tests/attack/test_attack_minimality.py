@@ -132,8 +132,9 @@ def test_all_worlds_against_releases_made_one_by_one(con, method, own, surer):
 
 
 def test_a_class_that_was_not_cut_tells_which_half_has_one_value(con):
-    """Seven people are cut into four and three unless a part has one value. In four worlds the three
-    have a value alone, in one the four: of the three it is likely with 4/5, of the four with 3/5."""
+    """Seven people are cut into four and three unless a part has one value. In four worlds the
+    three have a value alone, in one the four: of the three it is likely with 4/5, of the four with
+    3/5."""
     made(con, [(i, 0, int(i > 3)) for i in range(1, 8)])
     given = "k := 3, l := 2, quasi := 'a', sensitive := 's', exclude := 'b'"
     con.execute(f"CREATE TABLE released AS FROM mondrian('raw', {given})")
@@ -147,7 +148,7 @@ def test_a_class_that_was_not_cut_tells_which_half_has_one_value(con):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_nothing_is_told_without_a_constraint_on_values(con, method, monkeypatch):
-    monkeypatch.setattr(minimality, "PROBES", 8)
+    monkeypatch.setattr(minimality, "PROBE_RUNS", 8)
     rng = np.random.default_rng(1)
     rows = [(*rng.integers(0, 30, 2).tolist(), int(rng.integers(0, 2))) for _ in range(80)]
     con.execute(TREES)

@@ -1,4 +1,5 @@
-"""composition: the page's example, a plain double loop, and planted intersections; types and errors."""
+"""composition: the page's example, a plain double loop, and planted intersections; types and
+errors."""
 
 import random
 
@@ -205,10 +206,10 @@ def test_a_hierarchy(con, form):
     assert both["least_rows"] <= min(first["least_rows"], second["least_rows"])
 
 
-@pytest.mark.parametrize("table", [0, composed_boxes._TABLE])
+@pytest.mark.parametrize("table", [0, composed_boxes._MAX_TABLE_BYTES])
 def test_more_persons_than_one_group(con, monkeypatch, table):
     """Groups of persons and classes give what SQL gives on all pairs."""
-    monkeypatch.setattr(composed_boxes, "_TABLE", table)
+    monkeypatch.setattr(composed_boxes, "_MAX_TABLE_BYTES", table)
     con.execute(
         "CREATE TABLE raw AS SELECT i AS p, hash(i) % 90 AS a, 'v' || hash(i, 1) % 9 AS c, "
         "hash(i, 2) % 6 AS s FROM range(2000) t(i)"

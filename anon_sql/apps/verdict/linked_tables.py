@@ -10,7 +10,7 @@ from itertools import pairwise
 import duckdb
 
 from anon_sql.apps.verdict.figures import Figure
-from anon_sql.attacks.inference import TIMES_SURER, Inference
+from anon_sql.attacks.inference import RARER_ERRORS, Inference
 from anon_sql.core.arrow import integers
 from anon_sql.core.duckdb_internals.hashing import HASH
 from anon_sql.core.names import quote
@@ -188,7 +188,7 @@ def _inference(schema: Schema, folds: Folds, node: Node, at: int) -> dict[str, s
             "__anon_inferred AS (SELECT DISTINCT class FROM __anon_shares "
             "JOIN __anon_all USING (value) WHERE share >= CASE "
             "WHEN before = (SELECT max(before) FROM __anon_all) "
-            f"THEN greatest({SURE}, 1 - (1 - before) / {TIMES_SURER}) ELSE {SURE} END "
+            f"THEN greatest({SURE}, 1 - (1 - before) / {RARER_ERRORS}) ELSE {SURE} END "
             "AND 1 - share <= (1 - before) / 2 AND class NOT IN (FROM __anon_certain))",
         ]
     )

@@ -41,6 +41,6 @@ def few_queries() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for module in ("figures", "recommended"):
             patch.setattr(f"anon_sql.apps.verdict.{module}.QUERIES", 10)
-        patch.setattr("anon_sql.attacks.minimality.FEWEST", 10)
-        patch.setattr("anon_sql.attacks.minimality.MOST", 10)
+        patch.setattr("anon_sql.attacks.minimality.MIN_RUNS", 10)
+        patch.setattr("anon_sql.attacks.minimality.MAX_RUNS", 10)
         yield

@@ -17,11 +17,11 @@ from anon_sql.attacks.attacks import (
     linking,
 )
 from anon_sql.attacks.candidates import People, RawGroups
-from anon_sql.attacks.downcoding import DOWNCODED, Shown, downcoding
+from anon_sql.attacks.downcoding import DOWNCODED, QuasiColumn, downcoding
 from anon_sql.attacks.downcoding import NAME as DOWNCODING
 from anon_sql.attacks.inference import INFERRED, Inference, inference, number_values
 from anon_sql.attacks.inference import NAME as INFERENCE
-from anon_sql.attacks.minimality import CLAIMED, Seen, minimality
+from anon_sql.attacks.minimality import CLAIMED, VisibleClasses, minimality
 from anon_sql.attacks.minimality import NAME as MINIMALITY
 from anon_sql.core.arrow import first, integers, one_list
 from anon_sql.core.hierarchy.column import hierarchical
@@ -89,7 +89,7 @@ def claimed(argument: Any, numbers: Any, row_numbers: Any, paths: Any) -> pa.Arr
     """
     request, source = buffered_rows(first(numbers), row_numbers)
     _, pair, values = _classes(MINIMALITY, argument, values=True)
-    seen = Seen(pair.labels, pair.sizes, values)
+    seen = VisibleClasses(pair.labels, pair.sizes, values)
     return one_list(minimality(source, request, path_rows(paths), seen), CLAIMED)
 
 
@@ -110,7 +110,9 @@ def downcoded(argument: Any, ids: Any, raw_lists: Any) -> pa.Array:
     for name in (column.name for column in pair.domains if column.number or column.tree):
         kind, values, rows = pair.types[name], by_name(raw, name), listed.get(name)
         leaves = None if rows is None else hierarchical(DOWNCODING, name, kind, values, rows)
-        columns.append(Shown(name, kind, pair.labels[name], pair.sizes, values, leaves, class_of))
+        columns.append(
+            QuasiColumn(name, kind, pair.labels[name], pair.sizes, values, leaves, class_of)
+        )
     return as_rows(downcoding(columns))
 
 
