@@ -5,15 +5,17 @@ Names of files reach DuckDB as parameters only, so none of them is ever read as 
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 
-from anon_sql.apps.csv.dialect import CsvSource, Dialect
-from anon_sql.apps.csv.loading import load
+from anon_sql.apps.csv.dialect import UTF_8, Dialect
+from anon_sql.apps.csv.loading import OF_FILE, load
+from anon_sql.apps.csv.source import CsvSource
 from anon_sql.apps.formats.format import Format, Source
 from anon_sql.core.names import exactly, literal, quote, split
-from anon_sql.errors import AnonError, Option, Parameter, Words
+from anon_sql.errors import AnonError, Option, Parameter, Words, joined
 from anon_sql.hosts.contents import require_parquet
 from anon_sql.hosts.duckdb.roles import carry_comments
 from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
@@ -145,12 +147,45 @@ def read(
 
 
 def _read_csv(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+    file, notice = _csv_source(source).with_delimiter()
+    found = load(con, file, table, labels=source.labels)
+    if notice is None:
+        return found
+    notices = [notice, *([found[OF_FILE]] if OF_FILE in found else [])]
+    return {**found, OF_FILE: joined("; ", notices)}
+
+
+def _csv_source(source: Source) -> CsvSource:
     stated = source.dialect or Dialect(header=source.labels or None)
     complete = stated.named(_delimiter(source.ending))
     delimiter_named = stated.delimiter is not None or source.labels
     packing = _packed(source.ending)
-    csv_source = CsvSource(source.path, packing, complete, delimiter_named, *source.called)
-    return load(con, csv_source, table, labels=source.labels)
+    return CsvSource(source.path, packing, complete, delimiter_named, *source.called)
+
+
+def detected(
+    source: Path, dialect: Dialect, called: tuple[str, str], *, propose: bool = True
+) -> tuple[Dialect, list[Words]]:
+    """Return a dialect with what a CSV file shows of it, and a sentence for each such setting.
+
+    The delimiter is detected. An encoding other than UTF-8 is proposed: a person must look at the
+    letters. Another source than a CSV file leaves the dialect as it is. propose: False
+    if UTF-8 was stated, not merely assumed.
+    """
+    if in_database(source) or (found := kind(source, called[0]))[0] != "csv":
+        return dialect, []
+    file, said = _csv_source(Source(source, found[1], False, dialect, called)), []
+    encoding = file.encoding() if propose and dialect.encoding == UTF_8 else None
+    if encoding not in (None, UTF_8):
+        file = replace(file, dialect=replace(file.dialect, encoding=encoding))
+        said.append(
+            f"it is not UTF-8, but probably {encoding}: look at its letters, then "
+            + Option("--encoding", encoding)
+        )
+    file, notice = file.with_delimiter()
+    if notice is None:
+        return replace(file.dialect, delimiter=dialect.delimiter), said
+    return file.dialect, [*said, notice]
 
 
 def _read_parquet(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:

@@ -113,7 +113,7 @@ def audit(
         missed: list[str] = []
 
         def measure(con: duckdb.DuckDBPyConnection) -> None:
-            files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
+            options.read_raw(con, source, written_as, (NAME, "FILE"))
             columns = con.table("raw").columns
             quasi_columns = _columns(columns, "--quasi", names(quasi))
             sensitive_columns = _columns(columns, "--sensitive", names(sensitive))

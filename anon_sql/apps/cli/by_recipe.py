@@ -9,7 +9,7 @@ import typer
 
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
-from anon_sql.apps.cli.options import ReleaseCall, Statement
+from anon_sql.apps.cli.options import ReleaseCall, Statement, note_file
 from anon_sql.apps.cli.output import (
     Asked,
     Output,
@@ -145,7 +145,7 @@ def release(call: ReleaseCall) -> None:
     def make(con: duckdb.DuckDBPyConnection) -> None:
         if call.large.memory_limit is not None:
             con.execute("SET memory_limit = ?", [call.large.memory_limit])
-        load(con, "release", recipe)
+        note_file(recipe.file, load(con, "release", recipe))
         with (
             nullcontext(released_in(con, state, of))
             if state

@@ -121,6 +121,7 @@ def read_rows(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> dict[str, Wo
     """
     source, written_as = call.source, call.written_as
     noticed = read_source(con, source, "raw", written_as, call.large.memory_limit)
+    arguments.note_file(source, noticed)
     declared = any(map(has_tag, comments_on(con, "raw").values()))
     if not declared and not any(call.parameters.get(name) for name in manifest.ROLES):
         _suggest(con, call)

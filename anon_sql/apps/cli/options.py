@@ -12,15 +12,17 @@ import duckdb
 import typer
 
 from anon_sql.apps import files, manifest
+from anon_sql.apps.cli import console
 from anon_sql.apps.cli.parameters import flag, with_options
 from anon_sql.apps.cli.progress import Shown
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect, dialect
+from anon_sql.apps.csv.loading import OF_FILE
 from anon_sql.core import common_parameters
 from anon_sql.core.names import quote
 from anon_sql.core.pseudonyms import KEY
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
-from anon_sql.errors import AnonError
+from anon_sql.errors import AnonError, Words
 from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.pipeline.request import roles_of
@@ -326,6 +328,20 @@ def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
 def _dialect(function: str, **given: Any) -> Dialect:
     signs = {name: given.pop(name) for name in notations.PARAMETERS}
     return dialect(function, **given, notations=notations.declared(function, signs))
+
+
+def read_raw(
+    con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect, called: tuple[str, str]
+) -> None:
+    """Make ``raw`` from a file, and print what was noticed of the file as a whole."""
+    note_file(source, files.read(con, source, "raw", dialect=written_as, called=called))
+
+
+def note_file(source: Path, noticed: Mapping[str, Words], *others: Words) -> None:
+    """Print what was noticed of a file, not of one of its columns."""
+    for text in (*others, noticed.get(OF_FILE)):
+        if text is not None:
+            console.note(f"{source.name}: {text}")
 
 
 def read_hierarchy(

@@ -119,7 +119,7 @@ def report(
             if written:
                 manifest.require_hierarchy("report", written, trees)
             if recipe is None:
-                files.read(con, raw, "raw", dialect=written_as, called=("report", "RAW"))
+                options.read_raw(con, raw, written_as, ("report", "RAW"))
             files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows")
@@ -212,7 +212,7 @@ def _by_recipe(
     roles: dict[str, Any],
 ) -> str | None:
     """Make ``raw``, put what a recipe says where nothing is asked, and return its hierarchies."""
-    load(con, "report", recipe)
+    options.note_file(recipe.file, load(con, "report", recipe))
     said = {n: v for n, v in recipe.statement.items() if n in manifest.STATEMENT}
     base = {**said, **requested(recipe)}
     for each in (request, roles):
@@ -317,7 +317,7 @@ def sweep(
                 "ks": _whole_numbers(ks),
                 "hierarchy": options.read_hierarchy(con, "sweep", path, "hierarchy"),
             }
-            files.read(con, raw, "raw", dialect=written_as, called=("sweep", "RAW"))
+            options.read_raw(con, raw, written_as, ("sweep", "RAW"))
             named = {name: request[name] for name in manifest.ROLES}
             options.name_roles(con, "sweep", named, request.get("entity"))
             request |= named

@@ -97,10 +97,12 @@ def roles(
             raise AnonError(NAME, "--table must name a table", "an empty name")
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
-            files.read(con, source, "raw", dialect=written_as, called=(NAME, "FILE"))
+            stated, said = files.detected(source, written_as, (NAME, "FILE"))
+            noticed = files.read(con, source, "raw", dialect=stated, called=(NAME, "FILE"))
+            options.note_file(source, noticed, *said)
             lines: Iterator[str] = iter(())
             if recipe is not None:
-                proposed, noted = reading(con, source, written_as, again=True)
+                proposed, noted = reading(con, source, stated, again=True)
                 lines = _write_recipe(con, source, recipe, suggestions(con, NAME), proposed)
                 for line in noted:
                     console.say(line)
@@ -109,7 +111,7 @@ def roles(
             elif dbt:
                 lines = _schema(suggestions(con, NAME), names[-1])
             else:
-                say_suggestions(con, source, written_as, suggestions(con, NAME))
+                say_suggestions(con, source, stated, suggestions(con, NAME))
             for line in lines:  # names are printed as they are, but cannot drive a terminal
                 typer.echo(console.visible(line) if sys.stdout.isatty() else line)
 

@@ -271,10 +271,10 @@ def _source(
 
     def read() -> str | None:
         if by is not None:
-            load(con, "verify", by)
+            options.note_file(by.file, load(con, "verify", by))
             return HIERARCHY if by.hierarchies else None
         if raw is not None:
-            files.read(con, raw, "raw", dialect=written_as, called=("verify", "--raw"))
+            options.read_raw(con, raw, written_as, ("verify", "--raw"))
         return options.read_hierarchy(con, "verify", hierarchy, "hierarchy")
 
     return None if raw is None and by is None else read

@@ -17,15 +17,18 @@ import duckdb
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from anon_sql.apps.csv import dialect, notations
-from anon_sql.apps.csv.dialect import CsvSource, Dialect
+from anon_sql.apps.csv import notations
+from anon_sql.apps.csv.detection import DELIMITERS
+from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.csv.header import Header, check_values, header_of
+from anon_sql.apps.csv.source import CsvSource
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
-from anon_sql.errors import Option, Words, listed
+from anon_sql.errors import Option, Words, joined, listed
 
+OF_FILE = ""  # in place of a column, of a sentence about the file
 _ASK = 1 << 14  # rows between two looks for a request to stop
 _LONGEST = (1 << 31) - 1  # bytes of a field, as for columns of text in Arrow
-_DELIMITERS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}
 _END = "unexpected end of data"  # csv's words for a quote that does not close
 
 
@@ -90,7 +93,7 @@ def _check_first(source: CsvSource, first: list[str]) -> None:
         raise source.error("begin with a header", "an empty first line")
     if len(first) > 1 or source.delimiter_named:
         return
-    for sign, written in _DELIMITERS.items():
+    for sign, written in DELIMITERS.items():
         if sign in first[0]:
             raise _delimiter(source, written, "and no " + _mine(source))
 
@@ -101,7 +104,7 @@ def _check_unread(source: CsvSource) -> None:
         return
     with source.lines() as lines:
         line = next(lines, "")
-    for sign, written in _DELIMITERS.items():
+    for sign, written in DELIMITERS.items():
         with suppress(csv.Error):
             own = replace(source.dialect, delimiter=sign)
             if len(next(csv.reader([line], **own.python()), [])) > 1:
@@ -109,7 +112,7 @@ def _check_unread(source: CsvSource) -> None:
 
 
 def _mine(source: CsvSource) -> str:
-    return _DELIMITERS[source.dialect.delimiter or ","]
+    return DELIMITERS[source.dialect.delimiter or ","]
 
 
 def _delimiter(source: CsvSource, written: str, how: str) -> Exception:
@@ -264,14 +267,14 @@ def load(
     and an empty field in quotes is the empty text. Otherwise both are NULL by default.
     """
     scanned = scan(source)
-    names = dialect.column_names(source, scanned.first)
-    header = source.dialect.header is not False
-    rows = scanned.rows - header
+    found = header_of(source, scanned.first)
+    names, has_header = found.names, source.dialect.header is not False
+    rows = scanned.rows - has_header
     texts = ", ".join(f"f{at} VARCHAR" for at in range(len(names)))
     con.execute(f"CREATE OR REPLACE TABLE {quote(_TEXTS)} ({texts})")
     for block in _BLOCKS if rows else ():
         try:
-            _load_texts(con, source, len(names), block, header=header, labels=labels)
+            _load_texts(con, source, len(names), block, header=has_header, labels=labels)
             break
         except (pa.ArrowInvalid, duckdb.Error) as wrong:
             if _TOO_SHORT not in str(wrong):
@@ -289,15 +292,24 @@ def load(
         if not labels:
             notations.rewrite(con, source, _TEXTS, names, partial(line_of, source))
             kinds = types(con, _TEXTS, len(names))
-            dialect.check_values(con, source, _TEXTS, names, kinds)
+            check_values(con, source, _TEXTS, found.said, kinds)
         columns = ", ".join(
             f"{typed(at, kind)} AS {quote(name)}"
             for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
         )
         con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(_TEXTS)}")
-        return {} if labels else _nearly_typed(con, names, kinds)
+        return _of_names(found) if labels else _of_names(found) | _nearly_typed(con, names, kinds)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
+
+
+def _of_names(found: Header) -> dict[str, Words]:
+    """Return a sentence about the file if columns were numbered."""
+    said = [
+        f"{len(same)} columns have one name and are called {listed(same)}"
+        for same in found.numbered
+    ]
+    return {OF_FILE: joined("; ", said)} if said else {}
 
 
 def _clean(con: duckdb.DuckDBPyConnection, written_as: Dialect, columns: int) -> None:

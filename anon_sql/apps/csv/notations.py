@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import duckdb
 
-from anon_sql.apps.csv.dialect import CsvSource
+from anon_sql.apps.csv.source import CsvSource
 from anon_sql.core.names import quote
 from anon_sql.core.notation import MISSING, Notation, fits, recognize, with_unit
 from anon_sql.core.roles import fold

@@ -1,6 +1,5 @@
 """Say how a CSV file is written: what the first screen states, and what its beginning shows."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -10,7 +9,8 @@ import duckdb
 import pyarrow as pa
 
 from anon_sql.apps import files
-from anon_sql.apps.csv.dialect import UTF_8, UTF_16, WINDOWS, Dialect, dialect
+from anon_sql.apps.csv import detection
+from anon_sql.apps.csv.dialect import UTF_8, UTF_16, Dialect, dialect
 from anon_sql.core.names import literal
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -18,12 +18,12 @@ QUOTES = {'"': 'double, "', "'": "single, '", "": "none"}
 HEADERS = {"yes": "yes, line 1 has the names", "no": "no, line 1 is a row"}
 ENCODINGS = {
     UTF_8: "UTF-8",
-    WINDOWS: "Windows-1252 (Western Europe)",
+    **detection.ENCODINGS,
     "iso-8859-1": "ISO-8859-1 (Latin 1)",
-    "iso-8859-15": "ISO-8859-15 (Latin 9)",
-    "windows-1250": "Windows-1250 (Central Europe)",
-    "windows-1251": "Windows-1251 (Cyrillic)",
+    **detection.OTHERS,
     UTF_16: "UTF-16",
+    f"{UTF_16}-le": "UTF-16, little-endian",
+    f"{UTF_16}-be": "UTF-16, big-endian",
 }
 TYPED = {"yes": "yes, by their values", "no": "no, leave them as text"}
 FORM = {  # of the first screen, before anything is said
@@ -36,9 +36,7 @@ FORM = {  # of the first screen, before anything is said
 }
 LINES = 5  # that are shown
 _LONGEST = 200  # signs of a line that are shown
-_HEAD = 1 << 18  # bytes that are looked at
-_COMPARED = 200  # lines that must have one number of fields
-_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
+_HEAD = 1 << 14  # bytes whose lines are shown
 _OF_DUCKDB = {
     "decimal": "decimal_separator",
     "thousands": "thousands",
@@ -65,8 +63,8 @@ def stated(form: Mapping[str, Any]) -> dict[str, Any]:
 class Look:
     """What the beginning of a file shows.
 
-    dialect: as the file is read. detected: the fields that the file decided. offer: an encoding in
-    which a file that is not UTF-8 may be; nothing tells one of them from another, so none is taken.
+    dialect: as the file is read. detected: the fields that the file decided. offer: the encoding
+    that a file probably has which is not UTF-8; it is chosen in its field, and not yet read.
     """
 
     dialect: Dialect
@@ -78,18 +76,14 @@ def look(path: Path, said: Mapping[str, Any]) -> Look:
     """Return how a file is written. said: as ``stated`` returns it."""
     known = {"delimiter": None, "quote": '"', "header": None, "nulls": [""], **said}
     known.pop("typed", None)
-    head = _head(path)
-    encoding, offer = known.get("encoding"), None
-    if encoding is None:
-        encoding, offer = _encoding(head)
-    found = dialect("studio", **{**known, "encoding": encoding})
-    detected = [name for name in ("header", "encoding") if known.get(name) is None]
-    if known["delimiter"] is None:
-        text = head.decode(offer or encoding, "replace")
-        sign = _delimiter(text, found, files.own_delimiter(path), len(head) == _HEAD)
-        found = replace(found, delimiter=sign)
-        detected.append("delimiter")
-    return Look(found, detected, offer)
+    stated = dialect("studio", **{**known, "encoding": known.get("encoding") or UTF_8})
+    free = known.get("encoding") is None
+    found, _ = files.detected(path, stated, ("studio", "FILE"), propose=free)
+    offer = None
+    if free and found.encoding not in (UTF_8, UTF_16):  # a person must look at the letters first
+        found, offer = replace(found, encoding=UTF_8), found.encoding
+    names = ("header", "encoding", "delimiter")
+    return Look(found, [name for name in names if known.get(name) is None], offer)
 
 
 def _head(path: Path) -> bytes:
@@ -99,39 +93,6 @@ def _head(path: Path) -> bytes:
             return bytes(file.read(_HEAD))
     except (pa.ArrowInvalid, OSError):
         return b""
-
-
-def _encoding(head: bytes) -> tuple[str, str | None]:
-    """Return the encoding, and the one that is offered for a beginning that is not UTF-8."""
-    if head[:2] in _MARKS:
-        return UTF_16, None
-    try:
-        head.decode(UTF_8)
-    except UnicodeDecodeError as wrong:
-        cut = len(head) == _HEAD and wrong.start >= len(head) - 3
-        return UTF_8, None if cut else WINDOWS
-    return UTF_8, None
-
-
-def _delimiter(text: str, of: Dialect, own: str, cut: bool) -> str | None:
-    """Return the only delimiter that gives all lines as many fields; None for that of the name."""
-    lines = text.removeprefix("\ufeff").splitlines(keepends=True)
-    lines = lines[:-1] if cut else lines
-    fitting = [sign for sign in DELIMITERS if _fields(lines, of.named(sign)) > 1]
-    return fitting[0] if own not in fitting and len(fitting) == 1 else None
-
-
-def _fields(lines: Sequence[str], of: Dialect) -> int:
-    """Return the number of fields in each of the first lines, 0 if it differs."""
-    counts = set()
-    try:
-        for number, row in enumerate(csv.reader(iter(lines), **of.python())):
-            if number == _COMPARED:
-                break
-            counts |= {len(row)} if row else set()
-    except csv.Error:
-        return 0
-    return counts.pop() if len(counts) == 1 else 0
 
 
 def first_lines(path: Path, encoding: str) -> list[str]:

@@ -67,7 +67,11 @@ def test_the_delimiter_is_the_one_that_gives_all_lines_as_many_fields(
         (GERMAN.encode("utf-8-sig"), UTF_8, None),
         (GERMAN.encode("utf-16"), UTF_16, None),
         (GERMAN.encode("latin-1"), UTF_8, WINDOWS),
+        (GERMAN.encode("cp850"), UTF_8, "cp850"),
+        ("Имя;Год\nИван;30\nПётр;40\n".encode("koi8-r"), UTF_8, "koi8-r"),  # noqa: RUF001
+        (GERMAN.encode("utf-16-le"), UTF_8, "utf-16-le"),
         (("name\n" + "ä" * 200_000).encode()[:-1] + b"\xa4\n", UTF_8, None),
+        (("name\n" + "a\n" * 300_000 + "Zürich\n").encode("latin-1"), UTF_8, WINDOWS),
         (b"", UTF_8, None),
     ],
 )
@@ -85,7 +89,8 @@ def test_a_file_in_another_encoding_is_offered_one_and_then_read_as_in_utf_8(tmp
         opened(tmp_path, name).table()
     said, control = sentence(refused.value)
     assert said.startswith(
-        "The file must be UTF-8, got other bytes in line 2; choose “Windows-1252"
+        "The file must be UTF-8, got other bytes in line 2, probably of windows-1252; choose "
+        "“Windows-1252"
     )
     assert control == "encoding"
     read = opened(tmp_path, name, encoding=WINDOWS)
@@ -145,7 +150,7 @@ def says(error):
         ("a,b\n1,2,3\n", {}, "The file must have as many fields in every line"),
         ('a,b\n"1,2\n', {}, "The file must close every quote"),
         ('a,b\n1"x",2\n"1"x,2\n', {}, "quotes around whole fields only"),
-        ("a,a\n1,2\n", {}, "The file must"),
+        ("a, b;c, d\n1, 2;3, 4\n", {}, "choose “comma” in “Delimiter” or choose “semicolon”"),
         ("1,2\n3,4\n", {}, "choose “no” in “Header row” if line 1 is a row"),
         ("a;b|c\n1;2|3\n", {}, "choose “semicolon” in “Delimiter”"),
         ("a,b\n\0,2\n", {}, "The file must be text"),
