@@ -23,7 +23,7 @@ import duckdb
 import anon_sql
 from anon_sql import datasets
 from anon_sql.core.running import Workers
-from anon_sql.core.table import QuasiTable, read
+from anon_sql.core.table import QuasiTable, read_table
 from anon_sql.methods.method import Call, Partition, find_method
 from anon_sql.privacy.constraint import Constraint
 
@@ -50,7 +50,7 @@ def table_of(con: duckdb.DuckDBPyConnection, name: str) -> QuasiTable:
     found = con.sql(f"SELECT {listed}, hash({listed}) AS hash FROM {name}").to_arrow_table()
     columns = {column: found[column].combine_chunks() for column in QUASI}
     chosen = {column: types[column] for column in QUASI}
-    table = read("benchmark", chosen, columns, found["hash"].combine_chunks(), Workers("", 1))
+    table = read_table("benchmark", chosen, columns, found["hash"].combine_chunks(), Workers("", 1))
     table.only(table.order < 0)  # its points and its model are made once, and not counted
     return table
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from anon_sql.attacks.candidates import People, Sample, matches
 from anon_sql.core.labels.reading import Ints
-from anon_sql.core.parameters import Choice, Number, Whole, declare, param, read
+from anon_sql.core.parameters import Choice, Number, Whole, declare, param, read_group
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.measures.classes import dominance
 from anon_sql.measures.pair import PairColumns, SensitiveColumns
@@ -39,7 +39,7 @@ def linking(people: People, left_out: int, arguments: Mapping[str, Any], threads
     among the matching rows, but it shows no sensitive value. arguments: the parameters of
     ``Sample``.
     """
-    persons, _ = people.sampled(read(Sample, people.function, arguments))
+    persons, _ = people.sampled(read_group(Sample, people.function, arguments))
     all_columns = np.broadcast_to(
         np.arange(len(people.columns)), (len(persons), len(people.columns))
     )
@@ -169,7 +169,7 @@ def background(people: People, arguments: Mapping[str, Any], threads: int) -> pa
 
     arguments: the parameters of ``Background``, which also describes 'majority'.
     """
-    options = read(Background, people.function, arguments)
+    options = read_group(Background, people.function, arguments)
     many, columns = options.known, len(people.columns)
     if many > columns:
         rule = Parameter("known") + " must be at most the number of quasi-identifiers"

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.attacks.worlds import Attacker, Bools, Ints, Tried, as_tuples, integers_of
-from anon_sql.core.common_parameters import InSeries, Transparent
+from anon_sql.core.common_parameters import SeriesState, Transparent
 from anon_sql.core.parameters import Number, OrNull, Whole, declare, param
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError
@@ -83,7 +83,7 @@ class Minimality:
 declare(
     NAME,
     *COMMON,
-    InSeries,
+    SeriesState,
     Transparent,
     Minimality,
     without=("series",),

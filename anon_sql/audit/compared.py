@@ -13,7 +13,7 @@ from anon_sql import kernels
 from anon_sql.audit.parameters import LEVELS, NAME, SIZE, Audit
 from anon_sql.core.common_parameters import PERSON
 from anon_sql.core.labels.reading import Bools, Coverage, Ints
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, fold
 from anon_sql.errors import AnonError, Argument, Parameter
@@ -80,9 +80,9 @@ def audit_request(
     release = {fold(name): kind for name, kind in released.items()}
     require_types(NAME, roles.quasi, raw, release, values=True)
     require_released(NAME, roles.sensitive, list(released))
-    size: Any = read(SIZE, NAME, options)
-    models = [model(**vars(read(group, NAME, options))) for model, group in LEVELS.items()]
-    parameters = read(Audit, NAME, options)
+    size: Any = read_group(SIZE, NAME, options)
+    models = [model(**vars(read_group(group, NAME, options))) for model, group in LEVELS.items()]
+    parameters = read_group(Audit, NAME, options)
     for model in models:
         if model.required and not roles.sensitive:
             raise AnonError(

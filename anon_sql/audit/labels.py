@@ -135,12 +135,12 @@ def _described(compared: Compared, uncovered: int) -> Property:
 
 def has_numeric_ranges(column: Coverage) -> bool:
     """Whether labels are ranges of numbers, dates or times."""
-    return isinstance(column.said, Ranges) and column.column is None
+    return isinstance(column.parsed, Ranges) and column.column is None
 
 
 def shows_range(column: Coverage) -> Bools:
     """Return which labels are a range or one value."""
-    said = column.said
+    said = column.parsed
     return ~(said.star | said.empty | said.malformed)
 
 
@@ -164,11 +164,11 @@ def wider_labels(compared: Compared) -> Property:
     their rows."""
     marked = {}
     for name, column in compared.columns.items():
-        if isinstance(column.said, Sets):
+        if isinstance(column.parsed, Sets):
             marked[name] = column.unknown & ~column.idle
-        elif has_numeric_ranges(column) and isinstance(column.said, Ranges):
-            at_values = column.said.exact_low & _is_value(column, column.low)
-            at_values &= column.said.exact_high & _is_value(column, column.high)
+        elif has_numeric_ranges(column) and isinstance(column.parsed, Ranges):
+            at_values = column.parsed.exact_low & _is_value(column, column.low)
+            at_values &= column.parsed.exact_high & _is_value(column, column.high)
             marked[name] = shows_range(column) & ~column.idle & ~at_values
     count, example = counted(compared, marked)
     return replace(none_of("wider_labels", count, _WIDER, example), required=None, passed=None)
@@ -178,10 +178,11 @@ def unique_ends(compared: Compared) -> Property:
     """Count ends of ranges that one raw row has. A release prints ends, so they are not a fault."""
     count, marked = 0, {}
     for name, column in compared.columns.items():
-        if not (has_numeric_ranges(column) and isinstance(column.said, Ranges)):
+        if not (has_numeric_ranges(column) and isinstance(column.parsed, Ranges)):
             continue
         lowest, highest = (
-            shows_range(column) & exact for exact in (column.said.exact_low, column.said.exact_high)
+            shows_range(column) & exact
+            for exact in (column.parsed.exact_low, column.parsed.exact_high)
         )
         ends = np.unique(np.concatenate([column.low[lowest], column.high[highest]]))
         at_ends = np.isin(column.codes, ends)
@@ -236,10 +237,10 @@ def spelling(compared: Compared) -> Property:
     marked = {}
     rewritten = _rewritten(compared)
     for name, column in compared.columns.items():
-        odd = column.said.malformed.copy()
-        if isinstance(column.said, Sets):
+        odd = column.parsed.malformed.copy()
+        if isinstance(column.parsed, Sets):
             odd |= column.unknown & column.idle
-            odd |= _sets_written_otherwise(column.said, column.labels)
+            odd |= _sets_written_otherwise(column.parsed, column.labels)
         elif has_numeric_ranges(column):
             if not compared.request.synthetic:
                 odd |= shows_range(column) & column.idle
@@ -259,9 +260,9 @@ def _rewritten(compared: Compared) -> dict[str, Bools]:
     without leading and trailing zeros, or the date for a timestamp without zone at midnight.
     """
     ranges_of = {
-        name: column.said
+        name: column.parsed
         for name, column in compared.columns.items()
-        if pa.types.is_string(column.labels.type) and isinstance(column.said, Ranges)
+        if pa.types.is_string(column.labels.type) and isinstance(column.parsed, Ranges)
     }
     end_values = [end for ranges in ranges_of.values() for end in (ranges.low, ranges.high)]
     kinds = [compared.request.types[name] for name in ranges_of for _ in range(2)]

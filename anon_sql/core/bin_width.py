@@ -266,15 +266,21 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
         raise AnonError(function, rule, "a narrower one", "cast the column to DECIMAL")
     most = np.finfo(single.dtype).max
 
-    def at(place: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+    def end_values(place: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
         with np.errstate(over="ignore"):
             ends = (place * times / parts).astype(single.dtype)
-        found: npt.NDArray[Any] = np.clip(ends, -most, most) + single.dtype.type(0)  # no -0.0
-        return found
+        clipped: npt.NDArray[Any] = np.clip(ends, -most, most) + single.dtype.type(0)  # no -0.0
+        return clipped
 
     place = np.floor(np.where(present, numbers, 0) / times * parts)
-    place = place - (at(place) > single) + (at(place + 1) <= single) * (at(place + 1) < most)
-    return Cut(*(pa.array(at(end), values.type, mask=~present) for end in (place, place + 1)))
+    place = (
+        place
+        - (end_values(place) > single)
+        + (end_values(place + 1) <= single) * (end_values(place + 1) < most)
+    )
+    return Cut(
+        *(pa.array(end_values(end), values.type, mask=~present) for end in (place, place + 1))
+    )
 
 
 def require_ends(function: str, name: str, sql_type: str, cut: Cut, labels: Ranges) -> None:
@@ -286,8 +292,8 @@ def require_ends(function: str, name: str, sql_type: str, cut: Cut, labels: Rang
     shown = ~labels.star & ~labels.empty
     wrong = np.zeros(len(shown), np.bool_)
     for ends, bin_ends in ((labels.low, cut.low), (labels.high, cut.high)):
-        found, bins = comparable(sql_type, [ends, bin_ends])
-        wrong |= shown & ~np.isin(found, bins[valid(bin_ends)])
+        keys, bins = comparable(sql_type, [ends, bin_ends])
+        wrong |= shown & ~np.isin(keys, bins[valid(bin_ends)])
     if count := int(wrong.sum()):
         raise AnonError(
             function,

@@ -71,8 +71,8 @@ class ColumnRoles:
 
 
 @dataclass(frozen=True)
-class Persons:
-    """Whose a row is."""
+class EntityColumn:
+    """The column that identifies the person."""
 
     entity: Any = param(
         None,
@@ -136,7 +136,7 @@ class Hierarchies:
 
 @dataclass(frozen=True)
 class Strata:
-    """Which columns are left as they are."""
+    """The columns that are not generalized."""
 
     strata: Any = param(
         None,
@@ -149,7 +149,7 @@ class Strata:
 
 @dataclass(frozen=True)
 class Weights:
-    """How much columns matter."""
+    """The weights of columns in the loss."""
 
     weights: Any = param(
         None,
@@ -162,7 +162,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class InSeries:
+class SeriesState:
     """The series that a release belongs to."""
 
     series: Any = param(
@@ -185,7 +185,7 @@ class InSeries:
 
 @dataclass(frozen=True)
 class Transparent:
-    """What the classes may tell of sensitive values."""
+    """How much the classes may disclose about sensitive values."""
 
     transparent: bool = param(
         False,

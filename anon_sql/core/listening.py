@@ -1,4 +1,4 @@
-"""Tell the listener of a call what it does."""
+"""Report the steps of a call to its listener."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ COMPILING = "compiling kernels, once on this machine"  # the beginning of a note
 
 @dataclass(frozen=True)
 class Step:
-    """What a call does just now.
+    """What a call does at present.
 
     function: the function that works.
     done, total: finished work, or seconds of a search with a time limit; total is None if it is
@@ -44,10 +44,9 @@ def compiling(function: str, done: int, total: int | None) -> Step:
 
 
 class Listener:
-    """What listens to a call. Threads may tell at the same time; steps come one by one.
+    """Passes the steps of a call to a callback, one at a time; any thread may report one.
 
-    An error of ``callback`` ends neither the call nor the work: it is kept, and nothing more is
-    told.
+    An error of ``callback`` does not stop the call: it is stored, and no more steps are passed.
     """
 
     def __init__(self, callback: Callable[[Step], None]):
@@ -55,7 +54,7 @@ class Listener:
         self.error: BaseException | None = None
         self._lock = threading.RLock()
         self._started = time.monotonic()
-        self._told = -STEP_SECONDS
+        self._last_seconds = -STEP_SECONDS
         self._last: Step | None = None
         self._work: Step | None = None  # the last step but those of compiling
         self._counts = False  # whether it is one of work that is counted, and goes on
@@ -117,9 +116,9 @@ class Listener:
         finished = step.finished or (last is not None and last.finished)
         if self.error is not None or self._closed:
             return
-        if same and not finished and seconds - self._told < STEP_SECONDS:
+        if same and not finished and seconds - self._last_seconds < STEP_SECONDS:
             return
-        self._told = seconds
+        self._last_seconds = seconds
         try:
             self.callback(replace(step, seconds=seconds))
         except BaseException as error:

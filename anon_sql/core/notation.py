@@ -211,12 +211,12 @@ class Recognized:
 
     def says(self) -> str:
         """Say in words what the texts are."""
-        said = self.notation.says()
+        words = self.notation.says()
         if self.rival:
-            said += f", or {self.rival.says()}"
+            words += f", or {self.rival.says()}"
         if "%y" in self.notation.format:
-            said += ", of an unknown century"
-        return said
+            words += ", of an unknown century"
+        return words
 
 
 def missing(text: str) -> bool:

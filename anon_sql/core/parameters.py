@@ -248,7 +248,7 @@ def parameters_of(group: type) -> Mapping[str, Declaration]:
     }
 
 
-def read(group: type[Group], function: str, arguments: Mapping[str, Any]) -> Group:
+def read_group(group: type[Group], function: str, arguments: Mapping[str, Any]) -> Group:
     """Return a group of checked values; a parameter that ``arguments`` lacks has its default."""
     declarations: Mapping[str, Declaration] = parameters_of(group)  # type: ignore[arg-type]
     return group(**{name: declarations[name].read(function, arguments) for name in declarations})
@@ -351,8 +351,8 @@ _SYNONYMS = {
 }
 
 
-def no_parameter(name: str, known: Collection[str]) -> str:
+def no_parameter(name: str, names: Collection[str]) -> str:
     """Return the error for an unknown parameter."""
     meant = _SYNONYMS.get(name.lower())
-    hint = f"did you mean {meant}?" if meant in known else did_you_mean(name, known)
+    hint = f"did you mean {meant}?" if meant in names else did_you_mean(name, names)
     return f"it has no parameter {name}; {hint}"

@@ -169,15 +169,15 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, repr=False)
-class _Held:
+class _DatabaseKey:
     """A key that a database uses. Without a ``repr``, which would show the key."""
 
     database: str
     key: bytes
 
 
-_names: dict[_Held, str] = {}
-_keys: dict[str, _Held] = {}  # the one that was used last comes last
+_names: dict[_DatabaseKey, str] = {}
+_keys: dict[str, _DatabaseKey] = {}  # the one that was used last comes last
 
 
 def hold(
@@ -191,10 +191,10 @@ def hold(
 
     source, secret: as ``resolved`` takes them.
     """
-    held = _Held(database, resolved(function, source, secret))
+    database_key = _DatabaseKey(database, resolved(function, source, secret))
     with _lock:
-        name = _names.get(held) or f"key {next(_numbers)}"
-        _use(name, held)
+        name = _names.get(database_key) or f"key {next(_numbers)}"
+        _use(name, database_key)
         while len(_keys) > MAX_HELD_KEYS:
             _drop(next(iter(_keys)))
     return name
@@ -236,34 +236,34 @@ def resolved(
     return key
 
 
-def _use(name: str, held: _Held) -> None:
+def _use(name: str, database_key: _DatabaseKey) -> None:
     """Note that a key is the last one that was used."""
     _keys.pop(name, None)
-    _keys[name] = held
-    _names[held] = name
+    _keys[name] = database_key
+    _names[database_key] = name
 
 
 def _drop(name: str) -> None:
-    held = _keys.pop(name, None)
-    if held is not None:
-        _names.pop(held, None)
+    database_key = _keys.pop(name, None)
+    if database_key is not None:
+        _names.pop(database_key, None)
 
 
 def forget(database: str) -> None:
     """Delete the keys of a database that has closed. Takes no lock, as a finalizer."""
     for name in list(_keys):
-        held = _keys.get(name)
-        if held is not None and held.database == database:
+        database_key = _keys.get(name)
+        if database_key is not None and database_key.database == database:
             _drop(name)
 
 
 def key_of(function: str, name: object) -> bytes:
     """Return the key that ``hold`` has given a name. Raises AnonError for a refused one."""
     with _lock:
-        held = _keys.get(name) if isinstance(name, str) else None
-        if held is not None:
-            _use(str(name), held)
-            return held.key
+        database_key = _keys.get(name) if isinstance(name, str) else None
+        if database_key is not None:
+            _use(str(name), database_key)
+            return database_key.key
     caller, _, rule = str(name).removeprefix(REFUSED).partition(": ")
     if rule:
         raise AnonError(caller, rule)

@@ -108,7 +108,7 @@ class Progress:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        at: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         if self.outer is None:
             _open.progress = None

@@ -1,9 +1,9 @@
-"""Stop running calls, each by its own token, which the threads that work for it look at.
+"""Stop running calls by tokens.
 
-DuckDB does not interrupt Python functions. Long work in Python asks the token of its call instead,
-often enough: ``check`` looks at the token of its thread, and threads that a call starts take its
-token along. A token has the name of its connection, so that a stop reaches the calls of one
-connection and no other; Ctrl-C reaches all. It also has the listener of the call.
+DuckDB does not interrupt Python functions. Long work in Python therefore calls ``check`` often,
+which looks at the token of the thread's call. Threads that a call starts share its token. A token
+knows its connection, so that a stop reaches the calls of one connection only; Ctrl-C reaches all.
+It also has the listener of the call.
 """
 
 import signal
@@ -46,7 +46,9 @@ class Stop:
         self.function = ""  # the function of SQL that was called, once it is known
         self.users = 0  # threads that work for the call just now
         self._requested = False
-        self._asked: set[int] = set()  # connections that were stopped before this had one
+        self._stopped_connections: set[int] = (
+            set()
+        )  # connections that were stopped before this had one
         self._reached: list[Callable[[], None]] = []
         self.listener: Listener | None = None if parent is None else parent.listener
         with _lock:
@@ -73,7 +75,7 @@ class Stop:
             if self.connection == connection:
                 self.request()
             elif self.connection is None:
-                self._asked.add(connection)
+                self._stopped_connections.add(connection)
 
     def _belongs_to(self, connection: int) -> None:
         with _lock:
@@ -84,7 +86,7 @@ class Stop:
                 if other.encloses
                 and (other.database, other.connection) == (self.database, connection)
             ]
-            self._requested |= connection in self._asked or any(
+            self._requested |= connection in self._stopped_connections or any(
                 stop.requested for stop in enclosing
             )
             listeners = (stop.listener for stop in enclosing if stop.listener is not None)

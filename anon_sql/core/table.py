@@ -201,7 +201,7 @@ class QuasiTable:
         )
 
 
-def read(
+def read_table(
     function: str,
     types: Mapping[str, str],
     lists: Mapping[str, pa.Array],
@@ -290,7 +290,7 @@ def _copies(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
 
 
 def _keyed(hashes: npt.NDArray[np.uint64], key: bytes) -> npt.NDArray[np.uint64]:
-    """Return keyed hashes of hashes, uint64[n]; equal ones of equal ones."""
+    """Return keyed hashes of hashes, uint64[n]; equal hashes have equal results."""
     different, which = np.unique(hashes, return_inverse=True)
     words = different.tobytes()
     digests = b"".join(
@@ -307,7 +307,7 @@ def read_columns(
     workers: Workers,
     trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
 ) -> list[Column]:
-    """Return quasi-identifiers with rows in source order; parameters as in ``read``."""
+    """Return quasi-identifiers with rows in source order; parameters as in ``read_table``."""
     jobs = [
         (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
     ]

@@ -14,7 +14,7 @@ from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.types import LABEL, ONE_VALUE, is_printed, released_type
 from anon_sql.core.names import quote, split
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.pseudonyms import key_of, reference
 from anon_sql.core.roles import fold
 from anon_sql.errors import PYTHON, AnonError, Argument, Parameter, SpelledAs, did_you_mean, listed
@@ -149,8 +149,8 @@ def release_linked(
         "k": k, "l": l, "surplus": surplus, "orphans": orphans, "format": format,
         "effort": effort, "seed": seed,
     }  # fmt: skip
-    options = read(Linking, NAME, {**stated, "key": key})
-    size = min(read(KAnonymity, NAME, stated).k, 2**31 - 1)
+    options = read_group(Linking, NAME, {**stated, "key": key})
+    size = min(read_group(KAnonymity, NAME, stated).k, 2**31 - 1)
     roles = {
         "quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
         "exclude": exclude,

@@ -28,7 +28,7 @@ from anon_sql.core.columns import approximate, exact, infinite
 from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels.as_printed import RawValues, raw_values
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
-from anon_sql.core.labels.reading import Ranges, Said, read_columns, read_nodes, read_sets
+from anon_sql.core.labels.reading import ParsedLabels, Ranges, read_columns, read_nodes, read_sets
 from anon_sql.core.notation import recognize
 from anon_sql.errors import AnonError
 
@@ -245,7 +245,7 @@ def _is_text(kind: pa.DataType) -> bool:
 def _penalties(
     column: AttributeDomain, labels: pa.Array, read: Ranges | None, form: str
 ) -> Penalties:
-    said: Said
+    said: ParsedLabels
     if shows_values(labels):
         return _of_values(column, labels)
     if read is not None:
@@ -284,7 +284,9 @@ def _of_values(column: AttributeDomain, values: pa.Array) -> Penalties:
     return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
 
-def _of_sets(column: AttributeDomain, labels: pa.Array, form: str) -> tuple[Said, Ints, Floats]:
+def _of_sets(
+    column: AttributeDomain, labels: pa.Array, form: str
+) -> tuple[ParsedLabels, Ints, Floats]:
     said, raw_words = read_sets(labels), set(column.words)
     counts = np.array([len(raw_words.intersection(words or ())) for words in said.words], np.int64)
     loss = np.maximum(set_loss(counts, column.values, form), _of_meant(column, said.words))

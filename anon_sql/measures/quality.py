@@ -13,7 +13,7 @@ from anon_sql.core.arrow import integers
 from anon_sql.core.columns import infinite
 from anon_sql.core.parameters import Columns, declare, param
 from anon_sql.core.printing import evaluated, printed
-from anon_sql.core.table import read
+from anon_sql.core.table import read_table
 from anon_sql.measures.classes import Measured
 from anon_sql.measures.loss import doubles
 from anon_sql.measures.pair import SensitiveColumns
@@ -131,7 +131,7 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
     real = np.ones(table.rows, np.bool_) if source.real is None else source.real
     kept = pa.array(real)
     values = {name: column.filter(kept) for name, column in source.quasi.items()}
-    own = read(
+    own = read_table(
         request.function,
         request.quasi,
         values,

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from anon_sql.core import stopping
 from anon_sql.core.common_parameters import IN_SQL
-from anon_sql.core.parameters import Whole, kind, parameters_of, read, takes
+from anon_sql.core.parameters import Whole, kind, parameters_of, read_group, takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress, Workers
 from anon_sql.errors import AnonError, Argument, Parameter, did_you_mean
@@ -118,7 +118,7 @@ def _options(function: str, method: Method, chosen: Any) -> Any:
             rule = Parameter("options") + f" must name parameters of {method.name}"
             raise AnonError(function, rule, f"'{name}'", hint)
     defaults = {name: takes(method.name)[name].default for name in known}
-    return read(method.takes, function, {**defaults, **(chosen or {})})
+    return read_group(method.takes, function, {**defaults, **(chosen or {})})
 
 
 def comparable() -> dict[str, Method]:

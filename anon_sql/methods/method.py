@@ -16,11 +16,11 @@ import numpy.typing as npt
 from anon_sql.core.bin_width import BinWidth
 from anon_sql.core.common_parameters import (
     ColumnRoles,
+    EntityColumn,
     Hierarchies,
-    InSeries,
     Output,
-    Persons,
     Seed,
+    SeriesState,
     Strata,
     Transparent,
     Weights,
@@ -44,7 +44,7 @@ BY_NODES = "Columns in it are labelled by its nodes."
 COMMON: tuple[type, ...] = (
     ColumnRoles,
     *MODELS,
-    Persons,
+    EntityColumn,
     Output,
     Seed,
     Hierarchies,
@@ -195,7 +195,7 @@ def method(
         declare(
             name,
             *COMMON,
-            *((InSeries,) if facts.get("what") else ()),
+            *((SeriesState,) if facts.get("what") else ()),
             *((Transparent,) if releases and not facts.get("needs_all_rows") else ()),
             takes,
             only=parameter_names or None,

@@ -22,7 +22,7 @@ from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.types import AVERAGES
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.running import Workers, announce
-from anon_sql.core.table import Column, Domain, QuasiTable, read
+from anon_sql.core.table import Column, Domain, QuasiTable, read_table
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.methods.full_domain import Earlier
 from anon_sql.methods.legal_classes import protect
@@ -221,7 +221,7 @@ def prepare(
     trees = rows_of(paths, request.quasi, request.time_zone)
     workers = Workers(function, request.threads)
     cuts = cut_columns(source, request, trees, domain)
-    table = read(
+    table = read_table(
         function,
         request.quasi,
         {**source.quasi, **{name: bins.low for name, bins in cuts.items()}},

@@ -27,7 +27,7 @@ from anon_sql.core.parameters import (
     no_parameter,
     own_group,
     parameters_of,
-    read,
+    read_group,
     takes,
 )
 from anon_sql.core.pseudonyms import KEY, choices, resolved
@@ -180,7 +180,7 @@ def checked(
         **{name: declaration.default for name, declaration in takes(function).items()},
         **call_arguments,
     }
-    k = min(read(KAnonymity, function, call_arguments).k, MAX_K)
+    k = min(read_group(KAnonymity, function, call_arguments).k, MAX_K)
     classes = _classes(function, call_arguments, types)
     entity = entity_of(function, call_arguments.get("entity"), types)
     roles = roles_of(
@@ -195,8 +195,10 @@ def checked(
     chooses = method is not None or "method" in takes(function)  # and the key is not of a series
     if chooses and call_arguments.get("key") is not None:
         common["seed"], ties = choices(key_of(function, call_arguments["key"]), common["seed"])
-    models: list[ValueModel] = [read(group, function, call_arguments) for group in VALUE_MODELS]
-    options: Any = read(own_group(function, COMMON), function, call_arguments)
+    models: list[ValueModel] = [
+        read_group(group, function, call_arguments) for group in VALUE_MODELS
+    ]
+    options: Any = read_group(own_group(function, COMMON), function, call_arguments)
     if common["transparent"]:
         models = _transparent(function, call_arguments, models, ties)
     if common["format"] in AVERAGES and method is not None and method.perturbative:
@@ -329,7 +331,7 @@ def _transparent(
 
 def _read(group: type, function: str, call_arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the checked values of a group by name."""
-    return list(vars(read(group, function, call_arguments)).items())
+    return list(vars(read_group(group, function, call_arguments)).items())
 
 
 def _classes(

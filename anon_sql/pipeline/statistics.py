@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.core.common_parameters import InSeries, Transparent
+from anon_sql.core.common_parameters import SeriesState, Transparent
 from anon_sql.core.parameters import declare
 from anon_sql.methods.full_domain import lattice_nodes
 from anon_sql.methods.gower import ranges
@@ -27,7 +27,7 @@ from anon_sql.pipeline.request import Request, Source
 for _name in ("rayden", "mondrian_cof", "dop", "sdka"):
     declare(f"{_name}_stats", of=_name, without=("series", Transparent))
 declare("anonymize_stats", of="anonymize", without=("series", Transparent, "bin_width"))
-declare("lattice", of="full_domain", without=("like", "bin_width", InSeries))
+declare("lattice", of="full_domain", without=("like", "bin_width", SeriesState))
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,14 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import numeric_keys
 from anon_sql.core.hierarchy.tree import HierarchyTree
-from anon_sql.core.labels.reading import Nodes, Ranges, Said, read_nodes, read_ranges, read_sets
+from anon_sql.core.labels.reading import (
+    Nodes,
+    ParsedLabels,
+    Ranges,
+    read_nodes,
+    read_ranges,
+    read_sets,
+)
 from anon_sql.core.printing import cast, evaluated
 from anon_sql.errors import AnonError
 from anon_sql.measures.loss import AttributeDomain, doubles
@@ -60,12 +67,12 @@ class Axis:
     nulls: bool
     point_weight: float
     gap_weight: Floats
-    said: Said
+    said: ParsedLabels
     covered: Spans | Members
 
     @classmethod
     def of_sets(
-        cls, point: Bools, null: Bools, nulls: bool, said: Said, covered: Members
+        cls, point: Bools, null: Bools, nulls: bool, said: ParsedLabels, covered: Members
     ) -> "Axis":
         """An axis of points alone."""
         return cls(point, point[:0], null, nulls, 1.0, np.zeros(0), said, covered)

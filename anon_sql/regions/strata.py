@@ -11,7 +11,7 @@ from sqlglot import exp
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
 from anon_sql.core.running import Workers
-from anon_sql.core.table import Domain, read
+from anon_sql.core.table import Domain, read_table
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.partition import HINT, in_source_order, refused, strata_of
 from anon_sql.pipeline.request import Request
@@ -42,7 +42,7 @@ class Strata:
         many = len(self.rows)
         both = {n: pa.concat_arrays([self.values[n], values[n]]) for n in self.types}
         hashes = pa.array(np.zeros(len(both[next(iter(both))]), np.uint64))
-        table = read(function, self.types, both, hashes, Workers(function))
+        table = read_table(function, self.types, both, hashes, Workers(function))
         codes_in_order = strata_of(table, tuple(self.types))
         assert codes_in_order is not None
         codes = in_source_order(table, codes_in_order)

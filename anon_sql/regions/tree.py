@@ -13,7 +13,7 @@ from anon_sql.core.common_parameters import relative
 from anon_sql.core.hierarchy.tree import HierarchyTree, rows_of
 from anon_sql.core.printing import printed
 from anon_sql.core.running import Workers
-from anon_sql.core.table import Column, Domain, QuasiTable, read
+from anon_sql.core.table import Column, Domain, QuasiTable, read_table
 from anon_sql.methods.ordering import curve_order
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.sql import WEIGHT
@@ -396,7 +396,7 @@ def _sampled(
     paths: pa.StructArray | None,
 ) -> Rows:
     """Return the rows of a sample; values: its quasi-identifiers by name."""
-    table = read(
+    table = read_table(
         request.function,
         request.quasi,
         values,
@@ -438,7 +438,7 @@ def _strata_first(
     of_row: int64[n], the stratum of each row of the sample. leaf: rows of a leaf, at most.
     """
     hashes = pa.array(np.zeros(len(strata.rows), np.uint64))
-    table = read(function, strata.types, strata.values, hashes, Workers(function))
+    table = read_table(function, strata.types, strata.values, hashes, Workers(function))
     near = np.arange(table.rows, dtype=np.int32)  # no class lies in two strata
     all_strata = Rows(strata.values, [axis(column) for column in table.columns], strata.rows, near)
     by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from anon_sql import kernels
 from anon_sql.core.arrow import integers, true
-from anon_sql.core.common_parameters import ColumnRoles, Hierarchies
-from anon_sql.core.common_parameters import Persons as Entity
+from anon_sql.core.common_parameters import ColumnRoles, EntityColumn, Hierarchies
 from anon_sql.core.parameters import (
     Choice,
     Number,
@@ -90,7 +89,7 @@ class Next:
     )
 
 
-declare(NAME, ColumnRoles, Entity, Hierarchies, Next)
+declare(NAME, ColumnRoles, EntityColumn, Hierarchies, Next)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.hierarchy.tree import Row, grow, read
+from anon_sql.core.hierarchy.tree import Row, grow, read_paths
 from anon_sql.core.labels import grammar as labels
 from anon_sql.errors import AnonError
 from tests.drawing import examples
@@ -183,6 +183,6 @@ def test_printed_labels_stand_in_quotes_where_they_could_be_something_else():
     ],
 )
 def test_what_is_no_tree_is_refused_and_named(paths, fault, said):
-    assert [found.fault for found in read(rows_of(paths)).faults()] == [fault]
+    assert [found.fault for found in read_paths(rows_of(paths)).faults()] == [fault]
     with pytest.raises(AnonError, match=said):
         tree_of(paths)

@@ -31,7 +31,7 @@ def made(n, seed=1, **columns):
         for name, values in columns.items()
     }
     hashes = pa.array(np.zeros(n, np.uint64))
-    return table.read("t", types, columns, hashes, Workers("t"))
+    return table.read_table("t", types, columns, hashes, Workers("t"))
 
 
 def runs(t, k):

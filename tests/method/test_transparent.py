@@ -176,7 +176,7 @@ def test_rows_equal_in_everything_stand_anywhere_among_equal_ones():
         hashes = np.array([5, 5, 9], np.uint64)
         quasi = {"a": pa.array([1, 1, 1], pa.int32())}
         ties = b"a secret of the owner, no. %d" % number
-        table = core.read(
+        table = core.read_table(
             "test", {"a": "INTEGER"}, quasi, pa.array(hashes), Workers("test", 1), ties=ties
         )
         seen_orders[tuple(hashes[table.order].tolist())] += 1

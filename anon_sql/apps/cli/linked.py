@@ -29,7 +29,7 @@ from anon_sql.apps.verdict.linked import LINKED, judged_tables
 from anon_sql.apps.verdict.linked_tables import LinkedTables
 from anon_sql.apps.verdict.rules import Verdict, stricter
 from anon_sql.core.names import quote
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
 from anon_sql.hosts import linked_recipes
@@ -133,7 +133,7 @@ def release_root(
     def make(con: duckdb.DuckDBPyConnection) -> None:
         schema = _schema(con, root, given, linking)
         folds = Folds(schema, "__anon_s_", lambda node: node.table.relation, added=False)
-        k = read(KAnonymity, "release", {"k": given.get("k", 5)}).k
+        k = read_group(KAnonymity, "release", {"k": given.get("k", 5)}).k
         before = con.execute(risk(schema, folds, k)).fetchall()
         if recipe is not None:
             linked_recipes.require_named("release", recipe, schema)

@@ -46,13 +46,13 @@ class Row:
 class Fault:
     """A violation of a rule.
 
-    fault: a key of ``SAYS``. name: the value or label concerned. found: what the hierarchy has
-    instead. counted: the same without labels, if ``found`` contains labels.
+    fault: a key of ``RULES``. name: the value or label concerned. actual: what the hierarchy has
+    instead. counted: ``actual`` without labels, if it contains any.
     """
 
     fault: str
     name: str
-    found: str
+    actual: str
     counted: str = ""
 
 
@@ -60,7 +60,7 @@ TWICE, PARENTS, LEAF, ABOVE, BELOW = (
     *("listed twice", "two parents", "also a leaf", "above itself"),
     "* below a label",
 )
-SAYS = {  # rule that each fault violates
+RULES = {  # rule that each fault violates
     TWICE: "a hierarchy must list a value once",
     PARENTS: "a label of a hierarchy must have one parent",
     LEAF: "a label of a hierarchy must not be a value of another branch",
@@ -115,7 +115,7 @@ class Paths:
         return cycle_labels
 
 
-def read(rows: Iterable[Row]) -> Paths:
+def read_paths(rows: Iterable[Row]) -> Paths:
     """Return the paths of rows given in any order."""
     levels_of: dict[str, dict[int, str]] = {}
     twice: dict[str, None] = {}
@@ -249,12 +249,12 @@ def grow(
     values: labels that can be cast to the column's type, which are printed in quotes.
     hidden: whether error messages must not contain labels, because the column is sensitive.
     """
-    paths = read(rows)
+    paths = read_paths(rows)
     fault = next(paths.faults(), None)
     if fault:
         hint = f"check_hierarchy() lists all that is wrong with {column}"
         got = _described(fault, column, hidden or fault.name in paths.labels)
-        raise AnonError(function, SAYS[fault.fault], got, hint)
+        raise AnonError(function, RULES[fault.fault], got, hint)
     root, parent_of = _above(paths)
     order = _preorder(root, parent_of, paths.labels, rank)
     leaves = [name for name in order if name in paths.labels]
@@ -282,10 +282,10 @@ def grow(
 def _described(fault: Fault, column: str, hidden: bool) -> str:
     """Describe a fault without values of the data and, if hidden, without labels."""
     if fault.fault == TWICE:
-        return f"a value of {column} with {fault.found}"
+        return f"a value of {column} with {fault.actual}"
     if hidden:
-        return f"a label of {column} with {fault.counted or fault.found}"
-    return f"'{fault.name}' of {column} with {fault.found}"
+        return f"a label of {column} with {fault.counted or fault.actual}"
+    return f"'{fault.name}' of {column} with {fault.actual}"
 
 
 def _above(paths: Paths) -> tuple[str, dict[str, str]]:

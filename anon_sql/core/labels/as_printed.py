@@ -1,4 +1,4 @@
-"""Tell the values of a released column from its labels: a value is a value first.
+"""Distinguish the values of a released column from its labels.
 
 A release prints a value in quotes if it looks like a label, so its values and labels are distinct.
 A table that another program wrote, or that is measured against itself, shows the same value
@@ -62,8 +62,8 @@ class RawValues:
         return {word: text for word in candidates if (text := grammar.text(word)) != word}
 
     @cached_property
-    def known(self) -> frozenset[str]:
-        """The values."""
+    def distinct(self) -> frozenset[str]:
+        """Return the values."""
         return frozenset(self.words.to_pylist())
 
     @cached_property
@@ -81,10 +81,10 @@ class RawValues:
         except ValueError:
             return False
         if words is None:  # a range
-            return not self.known
-        if self.nodes is not None and (len(words) > 1 or not self.known.issuperset(words)):
+            return not self.distinct
+        if self.nodes is not None and (len(words) > 1 or not self.distinct.issuperset(words)):
             return text in self.printed_nodes
-        if not self.known.issuperset(words):
+        if not self.distinct.issuperset(words):
             return False
         return grammar.of_set(sorted(set(words), key=str.encode)) == text
 
@@ -138,7 +138,9 @@ def as_printed(
     """
     printed_columns, rewritten = dict(released), _rewritten(released, values)
     is_suppressed = None
-    if any(grammar.STAR in texts for texts in rewritten.values()) and _sure(released, rewritten):
+    if any(grammar.STAR in texts for texts in rewritten.values()) and _star_is_suppression(
+        released, rewritten
+    ):
         is_suppressed = np.logical_and.reduce([_starred(column) for column in released.values()])
     for name, texts in rewritten.items():
         printed = _replaced(released[name], texts)
@@ -171,7 +173,7 @@ def counted_as_printed(
     *,
     gone: bool,
 ) -> Printed:
-    """Return the same for columns of distinct labels.
+    """Return columns of distinct labels as a release function prints them.
 
     released: the labels of each column, each once.
     values: of the raw table, by the same names.
@@ -186,10 +188,12 @@ def counted_as_printed(
     hiding = _hiding_nulls(released, values, rows)
     for name in hiding:
         printed_columns[name] = _starred_nulls(printed_columns[name][0]), printed_columns[name][1]
-    with_nulls = {name for name, each in released.items() if _is_text(each.type) and _nulls(each)}
+    with_nulls = {
+        name for name, each in released.items() if _is_text(each.type) and _has_nulls(each)
+    }
     return Printed(
         printed_columns,
-        gone and (not rewritten or _sure(released, rewritten)),
+        gone and (not rewritten or _star_is_suppression(released, rewritten)),
         bool(hiding) and hiding == with_nulls,
     )
 
@@ -203,7 +207,7 @@ def _hiding_nulls(
     if not any(nulls.values()) or any(pa.types.is_nested(each.type) for each in released.values()):
         return set()
     for name, column in texts.items():
-        if not values[name].known.issuperset(_coded(column).dictionary.drop_null().to_pylist()):
+        if not values[name].distinct.issuperset(_coded(column).dictionary.drop_null().to_pylist()):
             return set()
     one_value = any(shows_values(column) for column in released.values())
     return {
@@ -216,7 +220,7 @@ def _starred_nulls(column: pa.Array) -> pa.Array:
     return pc.fill_null(_coded(column).dictionary_decode(), grammar.STAR)
 
 
-def _nulls(column: pa.Array) -> bool:
+def _has_nulls(column: pa.Array) -> bool:
     return not valid(column).all()
 
 
@@ -239,7 +243,7 @@ def _rewritten(
     }
     conflicts = {name: distinct for name, distinct in conflicts.items() if distinct}
     if all(all(map(values[name].prints, distinct)) for name, distinct in conflicts.items()) and any(
-        any(text not in values[name].known and values[name].prints(text) for text in distinct)
+        any(text not in values[name].distinct and values[name].prints(text) for text in distinct)
         for name, distinct in texts.items()
         if conflicts
     ):
@@ -257,7 +261,9 @@ def _replaced(column: pa.Array, texts: Mapping[str, str]) -> pa.Array:
     return pa.array(words, pa.string()).take(coded.indices)
 
 
-def _sure(released: Mapping[str, pa.Array], rewritten: Mapping[str, Mapping[str, str]]) -> bool:
+def _star_is_suppression(
+    released: Mapping[str, pa.Array], rewritten: Mapping[str, Mapping[str, str]]
+) -> bool:
     """Return whether ``*`` is not a value of some column, so that a row of ``*`` is suppressed.
 
     A column that shows numbers, dates or times has NULL instead, which may be a value.

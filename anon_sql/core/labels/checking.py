@@ -61,26 +61,26 @@ def require_true(
         for column, kind in zip(columns, types, strict=True)
     ]
     ranged = [
-        at for at, column in enumerate(columns) if isinstance(column, Numbers) and not single[at]
+        i for i, column in enumerate(columns) if isinstance(column, Numbers) and not single[i]
     ]
-    ranges = read_columns([types[at] for at in ranged], [labels[at].printed for at in ranged])
-    read = dict(zip(ranged, ranges, strict=True))
+    ranges = read_columns([types[i] for i in ranged], [labels[i].printed for i in ranged])
+    parsed = dict(zip(ranged, ranges, strict=True))
     jobs = [
         (
             column,
-            types[at],
-            values[at],
-            labels[at],
+            types[i],
+            values[i],
+            labels[i],
             classes,
-            read.get(at),
+            parsed.get(i),
             centred,
             form if one else None,
         )
-        for at, (column, one) in enumerate(zip(columns, single, strict=True))
+        for i, (column, one) in enumerate(zip(columns, single, strict=True))
     ]
     suppressed = np.ones(count, dtype=np.bool_)
-    found = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
-    for column, made, (star, wrong) in zip(columns, labels, found, strict=True):
+    results = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
+    for column, made, (star, wrong) in zip(columns, labels, results, strict=True):
         if wrong:
             raise AnonError(
                 function,
@@ -102,13 +102,13 @@ def midpoints(
 ) -> tuple[list[Labels], Bools]:
     """Return the labels in the format 'midpoint', and the suppressed classes, bool[m].
 
-    labels: in the format 'label', as ``require_true`` has checked them. The result follows from
-    them alone, and so tells no more: the middle of a range, and a single value as itself; NULL for
-    sets, nodes, ``*`` and NULLs, which no reader can tell apart. A class is suppressed if it shows
-    NULL in every column. classes: int32[n], as for ``require_true``. hierarchies: the columns with
-    one. Raises AnonError for a middle that is false, and for a text that a row of its class lacks.
+    labels: in the format 'label', as ``require_true`` has checked them. The result is computed from
+    them alone, so it discloses no more. A range becomes its middle, a single value itself, and a
+    set, a node, ``*`` or NULL becomes NULL. A class is suppressed if it shows NULL in every column.
+    classes: int32[n], as for ``require_true``. hierarchies: the columns with a hierarchy. Raises
+    AnonError for a false middle, and for a text that a row of its class lacks.
     """
-    found = []
+    shown_labels = []
     for column, kind, made in zip(columns, types, labels, strict=True):
         number = is_number(function, column.name, kind)
         if number:
@@ -119,7 +119,7 @@ def midpoints(
         coded = texts.dictionary_encode(null_encoding="encode")  # one NULL for all
         places = integers(coded.indices).astype(np.int32)
         shown = Labels(coded.dictionary, places[made.label_of])
-        found.append(shown)
+        shown_labels.append(shown)
         if wrong := wrong if number else _others(column, shown, classes):
             raise AnonError(
                 function,
@@ -127,8 +127,8 @@ def midpoints(
                 f"{wrong} of {column.name} that {'is' if wrong == 1 else 'are'} not",
                 "nothing was released; please report this",
             )
-    null = [~valid(made.printed)[made.label_of] for made in found]
-    return found, np.asarray(np.logical_and.reduce(null))
+    null = [~valid(made.printed)[made.label_of] for made in shown_labels]
+    return shown_labels, np.asarray(np.logical_and.reduce(null))
 
 
 def _ends(column: Column, kind: str, printed: pa.Array, of_nodes: bool) -> tuple[pa.Array, ...]:
@@ -136,8 +136,8 @@ def _ends(column: Column, kind: str, printed: pa.Array, of_nodes: bool) -> tuple
     if of_nodes:
         (values,) = cast([pa.array(_single_words(column, printed), pa.string())], [kind])
         return values, values
-    read = read_ranges(kind, printed)
-    return read.low, read.high
+    parsed = read_ranges(kind, printed)
+    return parsed.low, parsed.high
 
 
 def _single_words(column: Column, printed: pa.Array) -> list[str | None]:
@@ -150,7 +150,7 @@ def _single_words(column: Column, printed: pa.Array) -> list[str | None]:
 
 
 def _others(column: Column, shown: Labels, classes: Codes) -> int:
-    """Return how many rows of the classes that show a text have another."""
+    """Count the rows whose class shows a text that is not the row's value."""
     assert not isinstance(column, Numbers)
     if isinstance(column, Hierarchical):
         values = list(column.tree.names[: column.tree.leaves])
@@ -177,7 +177,7 @@ def _outside(
 
 
 def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
-    """Return a hash of the printed labels of each class, and of nothing else, uint64[m]."""
+    """Return a hash of the printed labels of each class, uint64[m], which depends on nothing else."""
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
     for made in labels:
         coded = _printed(made.printed).dictionary_encode()
@@ -207,7 +207,7 @@ def _wrong(
     values: pa.Array,
     labels: Labels,
     classes: Codes,
-    read: Ranges | None,
+    parsed: Ranges | None,
     centred: bool,
     single: str | None,
 ) -> tuple[Bools, int]:
@@ -217,18 +217,18 @@ def _wrong(
     """
     if single is not None:
         return misplaced(sql_type, values, labels.printed, labels.label_of, classes, single)
-    if read is not None:
+    if parsed is not None:
         if centred:
-            return read.star, 0
+            return parsed.star, 0
         counted = classes < len(labels.label_of)
         if not counted.all():
             values, classes = values.filter(pa.array(counted)), classes[counted]
-        keys, low, high = comparable(sql_type, [values, read.low, read.high])
+        keys, low, high = comparable(sql_type, [values, parsed.low, parsed.high])
         of_row = labels.label_of[classes]
         wrong = kernels.loss.outside_range(
-            of_row, read.star, valid(values), keys, valid(read.low), low, high
+            of_row, parsed.star, valid(values), keys, valid(parsed.low), low, high
         )
-        return read.star, wrong + int(read.malformed[of_row].sum())
+        return parsed.star, wrong + int(parsed.malformed[of_row].sum())
     if isinstance(column, Hierarchical):
         star, allowed = allowed_leaves(column, labels.printed)
     else:

@@ -37,10 +37,10 @@ def one_values(
     gone = ~np.logical_and.reduceat(valid(rows), first)
     gone[-1] |= suppressed
     if form == "median":
-        found = rows.take(pa.array(_middle(sql_type, rows, starts)))
-        if pa.types.is_floating(found.type):  # -0.0 and 0.0 are equal
-            found = pa.array(found.fill_null(0).to_numpy() + found.type.to_pandas_dtype()(0))
-        return printed([_without(found, gone)], [sql_type])[0]
+        medians = rows.take(pa.array(_middle(sql_type, rows, starts)))
+        if pa.types.is_floating(medians.type):  # -0.0 and 0.0 are equal
+            medians = pa.array(medians.fill_null(0).to_numpy() + medians.type.to_pandas_dtype()(0))
+        return printed([_without(medians, gone)], [sql_type])[0]
     if pa.types.is_temporal(rows.type):
         low, rest, count = _integer_means(exact(sql_type, rows)[0], starts)
         units = pa.array(low + (2 * rest >= count))
@@ -56,11 +56,16 @@ def middles(sql_type: str, low: pa.Array, high: pa.Array) -> tuple[pa.Array, int
     A middle is the mean of the two ends, NULL if they are NULL. It is true if what was printed lies
     as far above one end as below the other.
     """
-    at = np.arange(len(low), dtype=np.int32)
-    ends, order = pa.concat_arrays([low, high]), np.column_stack([at, at + len(low)]).reshape(-1)
+    range_ids = np.arange(len(low), dtype=np.int32)
+    ends, order = (
+        pa.concat_arrays([low, high]),
+        np.column_stack([range_ids, range_ids + len(low)]).reshape(-1),
+    )
     starts = np.arange(0, len(order) + 1, 2)
     texts = one_values(sql_type, ends, order.astype(np.int32), starts, False, "mean")
-    null, ends_of_false = misplaced(sql_type, ends, texts, at, np.append(at, at), "mean")
+    null, ends_of_false = misplaced(
+        sql_type, ends, texts, range_ids, np.append(range_ids, range_ids), "mean"
+    )
     missing = int((null != ~valid(low)).sum())
     return texts, missing + ends_of_false // 2
 
@@ -172,7 +177,9 @@ def _is_median(
     The result is bool[m].
     """
     keys = numeric_keys(sql_type, pa.concat_arrays([values, labels.cast(values.type)]))
-    own, label = keys[: len(values)], keys[len(values) :]
-    below, upto = (np.bincount(classes, side, len(sizes)) for side in (own < label, own <= label))
+    value_keys, label = keys[: len(values)], keys[len(values) :]
+    below, upto = (
+        np.bincount(classes, side, len(sizes)) for side in (value_keys < label, value_keys <= label)
+    )
     middle = (sizes - 1) // 2
     return np.asarray((below <= middle) & (upto > middle))

@@ -34,7 +34,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Said:
+class ParsedLabels:
     """The m parsed labels of one column.
 
     star: bool[m], suppressed or the whole domain.
@@ -48,7 +48,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Ranges(Said):
+class Ranges(ParsedLabels):
     """Labels of numbers, dates or times.
 
     low, high: the outermost values of the column's type in the range; NULL if star, empty or
@@ -63,7 +63,7 @@ class Ranges(Said):
 
 
 @dataclass(frozen=True)
-class Nodes(Said):
+class Nodes(ParsedLabels):
     """Labels of a column with a hierarchy.
 
     node: int64[m], the node of the tree; -1 where star, empty or malformed.
@@ -73,7 +73,7 @@ class Nodes(Said):
 
 
 @dataclass(frozen=True)
-class Sets(Said):
+class Sets(ParsedLabels):
     """Labels of text.
 
     words: the values of each set in the order of the label; None where star, empty or malformed.
@@ -201,7 +201,7 @@ class Coverage:
     flat: int64[…], see ``start``.
     unknown: bool[k], whether the label names something that the column or its hierarchy lacks.
     column: the values if they are not compared as numbers.
-    said: the labels as they were read.
+    parsed: the parsed labels.
     """
 
     codes: Ints
@@ -214,7 +214,7 @@ class Coverage:
     flat: Ints
     unknown: Bools
     column: Categories | Hierarchical | None
-    said: Said
+    parsed: ParsedLabels
 
     @cached_property
     def ordered(self) -> Ints:
@@ -230,7 +230,7 @@ class Coverage:
     @cached_property
     def star(self) -> Bools:
         """Return which classes have ``*``."""
-        star: Bools = self.said.star[self.label_of]
+        star: Bools = self.parsed.star[self.label_of]
         return star
 
 
@@ -291,11 +291,11 @@ def coverage(
     released: pa.Array,
     rows: pa.StructArray | None,
 ) -> Coverage:
-    """Read the labels of one column beside its values.
+    """Return which of a column's values its labels cover.
 
-    Raises AnonError for values that no label can stand for.
+    Raises AnonError for values that no label can represent.
 
-    rows: of its hierarchy, or None.
+    rows: of the column's hierarchy, None without one.
     """
     stopping.check(function)
     number = is_number(function, name, sql_type)
@@ -314,7 +314,8 @@ def coverage(
 
 
 def distinct(released: pa.Array) -> tuple[pa.Array, Ints]:
-    """Return labels without repeats and which one each class has; structs and lists as they are."""
+    """Return the distinct labels and the position of each class's; structs and lists stay as they
+    are."""
     if pa.types.is_nested(released.type):
         return released, np.arange(len(released))
     coded = released.cast(pa.string()).dictionary_encode()  # an ENUM has labels that no class has
@@ -357,38 +358,38 @@ def _of_values(sql_type: str, values: pa.Array, released: pa.Array) -> Coverage:
         high,
         unknown,
         None,
-        Said(star, nothing, nothing),
+        ParsedLabels(star, nothing, nothing),
     )
 
 
 def _of_ranges(sql_type: str, values: pa.Array, labels: pa.Array, label_of: Ints) -> Coverage:
-    said = read_ranges(sql_type, labels)
-    ends = [end.cast(values.type) for end in (said.low, said.high)]  # its time zone may differ
+    parsed = read_ranges(sql_type, labels)
+    ends = [end.cast(values.type) for end in (parsed.low, parsed.high)]  # its time zone may differ
     keys = numeric_keys(sql_type, pa.concat_arrays([values, *ends]))
     if len(keys) and keys.min() == MIN_CODE:  # the code of NULL
         keys = np.unique(keys, return_inverse=True)[1].reshape(-1).astype(np.int64)
     codes, low, high = np.split(keys, [len(values), len(values) + len(labels)])
     codes = np.where(valid(values), codes, MIN_CODE)
     unknown = np.zeros(len(labels), np.bool_)
-    return _stretches(codes, label_of, labels, low, high, unknown, None, said)
+    return _stretches(codes, label_of, labels, low, high, unknown, None, parsed)
 
 
 def _of_sets(column: Categories, labels: pa.Array, label_of: Ints) -> Coverage:
-    said = read_sets(labels)
+    parsed = read_sets(labels)
     code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
-    sets = [sorted({code_of[w] for w in words or () if w in code_of}) for words in said.words]
+    sets = [sorted({code_of[w] for w in words or () if w in code_of}) for words in parsed.words]
     size = np.array([len(codes) for codes in sets], dtype=np.int64)
     low = np.array([codes[0] if codes else MAX_CODE for codes in sets], dtype=np.int64)
     high = np.array([codes[-1] if codes else MIN_CODE for codes in sets], dtype=np.int64)
     unknown = np.array(
-        [any(w not in code_of for w in words or ()) for words in said.words], np.bool_
+        [any(w not in code_of for w in words or ()) for words in parsed.words], np.bool_
     )
     gaps = (size > 0) & (high - low + 1 > size)
     end = np.cumsum(np.where(gaps, size, 0))
     start = end - np.where(gaps, size, 0)
     listed = (codes for codes, gap in zip(sets, gaps.tolist(), strict=True) if gap)
     flat = (start, end, np.fromiter(chain.from_iterable(listed), np.int64))
-    return _stretches(_coded(column), label_of, labels, low, high, unknown, column, said, flat)
+    return _stretches(_coded(column), label_of, labels, low, high, unknown, column, parsed, flat)
 
 
 def _of_tree(column: Hierarchical, sql_type: str, labels: pa.Array, label_of: Ints) -> Coverage:
@@ -397,14 +398,14 @@ def _of_tree(column: Hierarchical, sql_type: str, labels: pa.Array, label_of: In
         ends = read_ranges(sql_type, labels)
         texts = printed([ends.low, ends.high], [sql_type, sql_type])
         low, high = (np.array([tree.leaf_of.get(x, -1) for x in t.to_pylist()]) for t in texts)
-        said: Said = ends
+        parsed: ParsedLabels = ends
     else:
         nodes = read_nodes(tree, sql_type, labels)
         low, high = (np.append(leaves, -1)[nodes.node] for leaves in (tree.first, tree.last))
-        said = nodes
+        parsed = nodes
     unknown = (low < 0) | (high < low)
     low, high = np.where(unknown, MAX_CODE, low), np.where(unknown, MIN_CODE, high)
-    return _stretches(_coded(column), label_of, labels, low, high, unknown, column, said)
+    return _stretches(_coded(column), label_of, labels, low, high, unknown, column, parsed)
 
 
 def _coded(column: Categories | Hierarchical) -> Ints:
@@ -421,19 +422,21 @@ def _stretches(
     high: Ints,
     unknown: Bools,
     column: Categories | Hierarchical | None,
-    said: Said,
+    parsed: ParsedLabels,
     flat: tuple[Ints, Ints, Ints] | None = None,
 ) -> Coverage:
-    """Return the coverage of labels by the stretch of codes of each.
+    """Return the coverage of labels that cover all codes from ``low`` to ``high``.
 
     flat: start, end and the codes of the sets with gaps; None without such sets.
     """
-    low = np.where(said.star | said.empty, MIN_CODE, np.where(said.malformed, MAX_CODE, low))
-    high = np.where(said.star, MAX_CODE, np.where(said.malformed | said.empty, MIN_CODE, high))
+    low = np.where(parsed.star | parsed.empty, MIN_CODE, np.where(parsed.malformed, MAX_CODE, low))
+    high = np.where(
+        parsed.star, MAX_CODE, np.where(parsed.malformed | parsed.empty, MIN_CODE, high)
+    )
     none = np.zeros(len(low), dtype=np.int64)
-    unknown = unknown & ~said.star & ~said.empty
+    unknown = unknown & ~parsed.star & ~parsed.empty
     listed = flat or (none, none, none[:0])
-    return Coverage(codes, label_of, labels, low, high, *listed, unknown, column, said)
+    return Coverage(codes, label_of, labels, low, high, *listed, unknown, column, parsed)
 
 
 Whole = npt.NDArray[np.int32]
@@ -452,17 +455,17 @@ def covered_rows(
     listed: int = 0,
     looks: int = ALL,
 ) -> tuple[Whole, Ints, Ints, Bools, int]:
-    """Return the rows first … last - 1 that a label of a class covers, for m ranges and classes.
+    """Return, for m ranges of rows, the rows from first to last - 1 that a class's labels cover.
 
-    Returns the same as the kernel ``covered``, of the rows in their order.
+    The result is that of the kernel ``covered``, with rows in their original order.
 
     codes: int32[n, d], of ``ranked`` columns, in another order afterwards.
     weights: int64[n].
     first, last: int64[m], ranges that are equal or follow each other.
     classes: int32[m].
     labels: of ``labels_of``.
-    listed: rows that are listed at most.
-    looks: comparisons at most.
+    listed: maximum number of rows that are listed.
+    looks: maximum number of comparisons.
     """
     rows, size = np.arange(len(codes), dtype=np.int32), last - first
     is_new = np.diff(last, prepend=0) > 0

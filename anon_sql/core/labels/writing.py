@@ -80,10 +80,10 @@ def nodes_of(
     nodes = column.tree.ancestor(
         np.where(low < 0, 0, column.codes[low]), np.where(high < 0, 0, column.codes[high])
     )
-    found: npt.NDArray[np.int64] = np.where(
+    class_nodes: npt.NDArray[np.int64] = np.where(
         low < 0, NULL_NODE, np.where(nulls > 0, MIXED_NODE, nodes)
     )
-    return found
+    return class_nodes
 
 
 def node_text(tree: HierarchyTree, node: int) -> str | None:
@@ -96,7 +96,7 @@ def allowed_leaves(
 ) -> tuple[npt.NDArray[np.bool_], list[Sequence[int]]]:
     """Return which labels are suppressed, and the leaves that each label covers, ascending.
 
-    The number of leaves is the code of NULL. A label that is no node covers nothing.
+    The number of leaves is the code of NULL. A label that is not a node covers nothing.
     """
     tree, null = column.tree, column.null_code
     leaf_of = {name: leaf for leaf, name in enumerate(tree.names[: tree.leaves])}
@@ -159,10 +159,10 @@ def centres(
     total = np.bincount(class_of, weights=points[rows], minlength=len(starts) - 1)
     away = np.abs(points[rows] - (total / np.maximum(count, 1))[class_of])
     ranked = np.lexsort((points[rows], away, class_of))
-    found = np.full(len(starts) - 1, -1, dtype=np.int32)
-    nearest, at = np.unique(class_of[ranked], return_index=True)
-    found[nearest] = rows[ranked[at]]
-    return found
+    rows_of_class = np.full(len(starts) - 1, -1, dtype=np.int32)
+    nearest, positions = np.unique(class_of[ranked], return_index=True)
+    rows_of_class[nearest] = rows[ranked[positions]]
+    return rows_of_class
 
 
 NONE, MIXED = -1, -2  # in place of a row: the class has only NULLs, or NULLs and values
@@ -237,22 +237,29 @@ def make_labels(
         (function, column, kind, column_values, classes, node_of, form, centred)
         for column, kind, column_values, node_of in zip(columns, types, values, chosen, strict=True)
     ]
-    found = workers.map(_describe, jobs, [len(classes.of_row)] * len(jobs))
-    ranged = [at for at, made in enumerate(found) if isinstance(made, _Ends)]
-    whole = [cuts.get(column.name, (own, own)) for column, own in zip(columns, values, strict=True)]
-    ends = [
-        _values_at(own, rows)
-        for at in ranged
-        for own, rows in zip(whole[at], (found[at].low, found[at].high), strict=True)
+    labels_or_ends = workers.map(_describe, jobs, [len(classes.of_row)] * len(jobs))
+    ranged = [i for i, made in enumerate(labels_or_ends) if isinstance(made, _Ends)]
+    whole = [
+        cuts.get(column.name, (column_values, column_values))
+        for column, column_values in zip(columns, values, strict=True)
     ]
-    texts = printed(ends, [types[at] for at in ranged for _ in range(2)]) if ranged else []
-    for place, at in enumerate(ranged):
-        low, high = texts[2 * place : 2 * place + 2]
-        labels = (
-            _structs(found[at], low, high) if form == "typed" else _ranges(found[at], low, high)
+    ends = [
+        _values_at(end_values, rows)
+        for i in ranged
+        for end_values, rows in zip(
+            whole[i], (labels_or_ends[i].low, labels_or_ends[i].high), strict=True
         )
-        found[at] = Labels(labels, found[at].label_of)
-    return found
+    ]
+    texts = printed(ends, [types[i] for i in ranged for _ in range(2)]) if ranged else []
+    for position, i in enumerate(ranged):
+        low, high = texts[2 * position : 2 * position + 2]
+        labels = (
+            _structs(labels_or_ends[i], low, high)
+            if form == "typed"
+            else _ranges(labels_or_ends[i], low, high)
+        )
+        labels_or_ends[i] = Labels(labels, labels_or_ends[i].label_of)
+    return labels_or_ends
 
 
 def _describe(
@@ -324,7 +331,7 @@ def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None
 
     nodes: see ``labels.grammar``.
     """
-    known, count = column.values.to_pylist(), len(classes.starts) - 1
+    values, count = column.values.to_pylist(), len(classes.starts) - 1
     if column.null_code < kernels.loss.BITS:
         masks = kernels.loss.masks_of(classes.of_row, count, column.codes)
         once, label_of = kernels.hashing.number(
@@ -334,8 +341,8 @@ def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None
     else:
         ends, flat = kernels.hashing.distinct(classes.order, classes.starts, column.codes)
         once, label_of = kernels.hashing.number(kernels.hashing.set_hashes(ends, flat))
-        sets = [flat[ends[at] : ends[at + 1]].tolist() for at in once]
-    words = [grammar.words(codes, known) for codes in sets]
+        sets = [flat[ends[i] : ends[i + 1]].tolist() for i in once]
+    words = [grammar.words(codes, values) for codes in sets]
     of_class = grammar.of_classes(nodes, classes.order, classes.starts)
     suppressed = of_class == grammar.STARRED
     suppressed[-1] |= classes.suppressed
@@ -344,7 +351,7 @@ def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None
         words.append(None)
     if typed:
         return Labels(pa.array(words, pa.list_(pa.string())), label_of)
-    written = {value: grammar.text(value) for value in known}
+    written = {value: grammar.text(value) for value in values}
     texts = [
         grammar.STAR if each is None else grammar.joined([written[word] for word in each] or [""])
         for each in words

@@ -90,7 +90,7 @@ class Part:
             for name, shown in labels.items()
         }
         for name, column in found.items():
-            wrong = int(column.said.malformed[column.label_of].sum())
+            wrong = int(column.parsed.malformed[column.label_of].sum())
             if wrong:
                 raise AnonError(
                     self.function,

@@ -21,7 +21,7 @@ from anon_sql.core.parameters import (
     Whole,
     declare,
     param,
-    read,
+    read_group,
 )
 from anon_sql.core.pseudonyms import (
     HASH_BYTES,
@@ -255,7 +255,7 @@ def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
     fields, many, held = first(call), first(persons), first(values)
     function = fields["function"]
     size = {"k": fields["k"], "l": fields["l"]}
-    needed: Any = read(Waiting, function, size)
+    needed: Any = read_group(Waiting, function, size)
     by_name = {fold(name): name for name in fields["types"]}
     chosen = named(function, "sensitive", fields["sensitive"], by_name) or []
     counted = {fold(name): count for name, count in held.items() if name != HELPER + "zero"}

@@ -26,7 +26,7 @@ from anon_sql.attacks.minimality import NAME as MINIMALITY
 from anon_sql.core.arrow import first, integers, one_list
 from anon_sql.core.hierarchy.column import hierarchical
 from anon_sql.core.labels.reading import Ints, coverage
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.hosts.duckdb.binding import HELPER
 from anon_sql.hosts.duckdb.pair import KEY, PairInput, as_rows, by_name, columns_of, rows_by, tables
 from anon_sql.hosts.duckdb.registry import sql_type, udf
@@ -45,7 +45,7 @@ def exposed(function: Any, argument: Any, threshold: Any) -> pa.Array:
     name = first(function)
     share = None
     if name == "attack_skewness":
-        share = read(Skewness, name, {"threshold": first(threshold)}).threshold
+        share = read_group(Skewness, name, {"threshold": first(threshold)}).threshold
     _, _, values = _classes(name, argument, values=True)
     return as_rows(exposure(values, share))
 
@@ -70,7 +70,7 @@ def inferred(argument: Any, raw_groups: Any, parameters: Any) -> pa.Array:
 
     raw_groups: the result of ``__anon_key_groups`` with values.
     """
-    options = read(Inference, INFERENCE, first(parameters))
+    options = read_group(Inference, INFERENCE, first(parameters))
     _, pair, values = _classes(INFERENCE, argument, values=True)
     raw = tables(raw_groups, pair.roles.sensitive)
     columns = {}

@@ -18,7 +18,7 @@ from anon_sql.audit.compared import ROW
 from anon_sql.audit.earlier import Earlier, Intersected, earlier_properties
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first
-from anon_sql.core.parameters import read as read_options
+from anon_sql.core.parameters import read_group as read_options
 from anon_sql.errors import AnonError, Parameter, RelationName
 from anon_sql.hosts.duckdb.composing import Reading, read
 from anon_sql.hosts.duckdb.pair import as_rows

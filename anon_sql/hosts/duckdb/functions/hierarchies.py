@@ -43,8 +43,8 @@ def faults(types: Any, value_lists: Any, listed: Any, time_zone: Any) -> pa.Arra
             missing = uncovered(named[name], values, rows)
             texts = sorted(map(str, missing.to_pylist()), key=str.encode)
             found += [(name, "not covered", value, "no row") for value in texts]
-        wrong = tree.read(tree_rows(_CHECK, name, rows)).faults()
-        found += [(name, fault.fault, fault.name, fault.found) for fault in wrong]
+        wrong = tree.read_paths(tree_rows(_CHECK, name, rows)).faults()
+        found += [(name, fault.fault, fault.name, fault.actual) for fault in wrong]
     rows = [dict(zip(_FAULT.names, row, strict=True)) for row in found]
     return pa.array([rows], pa.list_(_FAULT))
 

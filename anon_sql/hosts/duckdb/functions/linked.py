@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first
 from anon_sql.core.names import literal
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.hosts.duckdb import registry
@@ -85,7 +85,7 @@ def relation_in(function: str, parameter: str, value: object) -> str:
 
 def _risk(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     function, root = "linked_risk", relation_in("linked_risk", "root", scope["relation"])
-    k = read(KAnonymity, function, call).k
+    k = read_group(KAnonymity, function, call).k
     raw = call["raw"]
     _, schema = _schema(function, scope, call, root if raw is None else raw)
     if raw is None:
@@ -103,7 +103,7 @@ def _audit(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
         relation_in(function, "raw", scope["relation"]),
         relation_in(function, "released", call["released"]),
     )
-    k = None if call["k"] is None else read(KAnonymity, function, call).k
+    k = None if call["k"] is None else read_group(KAnonymity, function, call).k
     l = call["l"]  # noqa: E741
     if l is not None and (isinstance(l, bool) or not 1 <= l < 2**31):
         raise AnonError(function, Parameter("l") + " must be at least 1", f"{l}")

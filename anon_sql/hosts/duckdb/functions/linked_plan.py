@@ -13,7 +13,7 @@ import pyarrow as pa
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, one_array, one_list, plain
 from anon_sql.core.names import split
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.pseudonyms import key_of
 from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
@@ -179,8 +179,8 @@ def _asked(
     paths: pa.StructArray | None,
     settings: Mapping[str, Any],
 ) -> Asked:
-    size = min(read(KAnonymity, _PLAN, call).k, 2**31 - 1)
-    options = read(Linking, _PLAN, call)
+    size = min(read_group(KAnonymity, _PLAN, call).k, 2**31 - 1)
+    options = read_group(Linking, _PLAN, call)
     return Asked(
         _PLAN,
         size,

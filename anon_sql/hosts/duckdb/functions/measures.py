@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, one_array
 from anon_sql.core.common_parameters import read_weights
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb.binding import HELPER
@@ -48,7 +48,9 @@ def all_measures(
     adds: whether the release may have more rows; weights: of gcp; own: see ``utility``.
     """
     name = first(function)
-    chosen = read(Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)})
+    chosen = read_group(
+        Utility, name, {"k": first(k), "ncp": first(form), "weights": first(weights)}
+    )
     pair_input = PairInput(name, argument)
     quasi = pair_input.roles(values=True).quasi
     if pair_input.alone:
@@ -190,7 +192,10 @@ def risks(
     held_types: of the population, NULL without one; types: those that hold its values and the raw
     table's; groups: of its quasi-identifiers.
     """
-    pair_input, chosen = PairInput(RISK_NAME, argument), read(Risk, RISK_NAME, first(parameters))
+    pair_input, chosen = (
+        PairInput(RISK_NAME, argument),
+        read_group(Risk, RISK_NAME, first(parameters)),
+    )
     sql_types = first(population_types)
     pair = pair_input.pair(values=sql_types is None)
     population = (

@@ -12,7 +12,7 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, lists, one_list
 from anon_sql.core.labels.as_printed import RawValues, as_printed
 from anon_sql.core.names import literal, quote
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, committed, flat_scope, scope_in, types_of
@@ -68,7 +68,7 @@ def compose(
         got = "NULL" if texts is None else "an empty list" if texts == [] else "another type"
         rule = Parameter("queries") + " must be a list of SELECT statements"
         raise AnonError(function, rule, got)
-    form = read(Answering, function, {"mode": mode}).mode
+    form = read_group(Answering, function, {"mode": mode}).mode
     scope = flat_scope(scope)
     raw = scope["relation"]
     for relation in (raw, released):
@@ -209,7 +209,7 @@ def drawn(
         scope_in(scope),
         lists(groups),
     )
-    options = read(RandomQueries, function, first(parameters))
+    options = read_group(RandomQueries, function, first(parameters))
     quasi = roles_of(function, kinds, call, first(seen), call["relation"]).quasi
     counts = columns[HELPER + "count"]
     found = workload(
@@ -230,7 +230,7 @@ def classified(call: Any, argument: Any, raw: Any, released: Any) -> pa.Array:
     pair = PairInput("classification", argument).pair()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     quasi = pair.roles.quasi
-    options = read(Classification, "classification", first(call))
+    options = read_group(Classification, "classification", first(call))
     target = target_of(options.target, pair.types, quasi)
     tables = [
         _example_groups(data, lists(packed), quasi, target)

@@ -22,7 +22,7 @@ from anon_sql.core.arrow import (
 )
 from anon_sql.core.columns import shown_type
 from anon_sql.core.hierarchy.tree import rows_of
-from anon_sql.core.parameters import read
+from anon_sql.core.parameters import read_group
 from anon_sql.core.pseudonyms import key_of, person_hashes, require_type
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, listed
@@ -91,7 +91,7 @@ def next(
     given = dict(first(asked))
     given["l"] = given.pop("asked_l")
     before = _state(NAME, state, state_types, secret)
-    return _rows(next_state(before, table, read(Next, NAME, given), secret))
+    return _rows(next_state(before, table, read_group(Next, NAME, given), secret))
 
 
 def _rows(state: State) -> pa.Array:
