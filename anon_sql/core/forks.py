@@ -6,10 +6,10 @@ would hang at its end, or crash.
 """
 
 import ctypes
-import os
 from threading import RLock
 from typing import Any
 
+from anon_sql import system
 from anon_sql.errors import AnonError
 
 
@@ -21,7 +21,7 @@ class ForkLock:
 
     def __init__(self) -> None:
         self._renew()
-        os.register_at_fork(after_in_child=self._renew)
+        system.after_fork_in_child(self._renew)
 
     def _renew(self) -> None:
         self._lock = RLock()

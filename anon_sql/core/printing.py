@@ -6,7 +6,6 @@ registered Arrow columns.
 """
 
 import atexit
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import system
 from anon_sql.core import forks
 from anon_sql.core.arrow import one_array, valid
 from anon_sql.core.names import quote
@@ -230,7 +230,7 @@ def _leave() -> None:
     _open.cache_clear()
 
 
-os.register_at_fork(after_in_child=_leave)
+system.after_fork_in_child(_leave)
 
 
 def use_threads(count: int) -> None:

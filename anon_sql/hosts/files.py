@@ -1,16 +1,13 @@
 """Write files and folders whole or not at all, and remove what killed processes left."""
 
-import errno
-import fcntl
 import hashlib
 import os
 import re
 import secrets
 import shutil
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from anon_sql import system
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
@@ -140,34 +138,21 @@ def hidden_path(final: Path, ending: str = TEMPORARY) -> Path:
     return final.with_name(f"{_prefix(final)}{secrets.token_hex(8)}{ending}")
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Lock a file or folder, so that ``remove_temporary`` can tell it from one left behind.
-
-    Raises BlockingIOError if another process has locked it.
-    """
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise
-        except OSError:  # a file system without locks
-            pass
-        yield
-    finally:
-        os.close(descriptor)
-
-
 def remove_temporary(target: Path) -> None:
     """Remove what killed processes have left of a target; what is being written stays."""
     final = target.resolve()
-    for left in final.parent.glob(f"{_prefix(final)}*"):
-        with suppress(OSError), locked(left):
+    for left in _hidden(final):
+        with suppress(OSError), system.locked(left):
             if left.suffix == REPLACED:
                 restore_or_remove(left, final)
             elif left.suffix == TEMPORARY:
                 remove(left)
+
+
+def _hidden(final: Path) -> list[Path]:
+    """Return the hidden paths beside a target, also those of which only the lock is left."""
+    paths = list(final.parent.glob(f"{_prefix(final)}*"))
+    return sorted({path.with_suffix("") if system.is_lock(path) else path for path in paths})
 
 
 def restore_or_remove(replaced: Path, final: Path) -> None:
@@ -186,18 +171,6 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def open_itself(path: Path, flags: int = os.O_RDONLY) -> int:
-    """Open a regular file. Refuse symbolic links, and never block on a FIFO.
-
-    Raises OSError for anything else.
-    """
-    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(errno.EINVAL, "no regular file", str(path))
-    return descriptor
-
-
 def _prefix(final: Path) -> str:
     """Return what the names of all that is hidden beside a target begin with."""
     return f".anon-sql-{hashlib.sha256(os.fsencode(final.name)).hexdigest()[:16]}-"
@@ -211,18 +184,18 @@ def atomic_file(target: Path) -> Iterator[Path]:
     """
     final = target.resolve()
     temporary = hidden_path(final)
-    temporary.open("xb").close()
-    try:
-        with locked(temporary):
+    with system.locked(temporary):
+        try:
+            temporary.open("xb").close()
             yield temporary
             os.replace(temporary, final)
-    finally:
-        temporary.unlink(missing_ok=True)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def means_folder(target: str) -> bool:
     """Return whether a path as the user gives it is that of a folder."""
-    return target.endswith("/") or Path(target).is_dir()
+    return system.ends_as_folder(target) or Path(target).is_dir()
 
 
 def require_new_folder(name: str | Words, target: Path, overwrite: bool, hint: str | Words) -> None:
@@ -254,16 +227,14 @@ def atomic_folder(target: Path) -> Iterator[Path]:
     """
     final = target.resolve()
     temporary, old = hidden_path(final), hidden_path(final, REPLACED)
-    temporary.mkdir()
-    try:
-        with ExitStack() as locks:
-            locks.enter_context(locked(temporary))
+    with system.locked(temporary), system.locked(old):
+        try:
+            temporary.mkdir()
             yield temporary
             if final.exists():
-                locks.enter_context(locked(final))
                 final.rename(old)
                 _require_own(old, final)
             temporary.rename(final)
-    finally:
-        restore_or_remove(old, final)
-        remove(temporary)
+        finally:
+            restore_or_remove(old, final)
+            remove(temporary)

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from anon_sql import system
 from anon_sql.core import stopping
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.types import LABEL, ONE_VALUE, is_printed, released_type
@@ -318,8 +319,8 @@ class _Target:
             rule = Parameter("format_files") + " must be 'parquet' or 'csv'"
             raise AnonError(NAME, rule, f"'{files}'")
         self.con, self.into, self.files, self.overwrite = con, into, files, overwrite
-        self.folder = Path(into) if "/" in into and means_folder(into) else None
-        if self.folder is None and "/" in into:
+        self.folder = Path(into) if system.has_folder(into) and means_folder(into) else None
+        if self.folder is None and system.has_folder(into):
             rule = Parameter("into") + " must be a schema, or a folder that ends in '/'"
             raise AnonError(NAME, rule, f"'{into}'")
 

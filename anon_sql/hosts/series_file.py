@@ -21,7 +21,7 @@ from anon_sql.core.pseudonyms import KEY
 from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.macros import transaction
-from anon_sql.hosts.files import digest
+from anon_sql.hosts.files import digest, remove_temporary
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series import InSeries
 
@@ -120,7 +120,7 @@ class SeriesFile:
     def recover(self) -> str | None:
         """Finish or undo what a killed process has left of a release; say what was done, if any.
 
-        To be called before the temporary file of that release is removed.
+        To be called before the temporary file of that release is removed; it is removed here.
         """
         if not self.path.is_file():
             return None
@@ -135,6 +135,8 @@ class SeriesFile:
                 for each in manifests:
                     each.finish()
             _settle(con, self._name, undo=undo)
+        for written in (released, *manifests):
+            remove_temporary(written.target)
         if named:
             return None
         if undo:

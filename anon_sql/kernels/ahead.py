@@ -19,6 +19,7 @@ from typing import Any
 
 from numba import types
 
+from anon_sql import system
 from anon_sql.kernels import numba_internals, parallel
 
 FILE = Path(__file__).with_name("first_calls.json")
@@ -62,8 +63,7 @@ def _can_share() -> bool:
     """Return whether two processes can compile side by side here, and do not yet."""
     if not (numba_internals.LOCKS and numba_internals.FINDS) or parallel.shares():
         return False
-    free = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return (free or 1) > 1 and Path(sys.executable or "").name.startswith("python")
+    return system.cores() > 1 and Path(sys.executable or "").name.startswith("python")
 
 
 def compiled() -> tuple[int, int | None]:

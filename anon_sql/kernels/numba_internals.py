@@ -195,7 +195,7 @@ def compile_under(locked: Callable[[Any, Any], AbstractContextManager[None]]) ->
 # -- No thread compiles while another forks, or the child would find the compiler locked for ever.
 # Plain: such a child hangs when it compiles.
 
-if LOCKS:
+if LOCKS and hasattr(os, "register_at_fork"):
     from numba.core.compiler_lock import global_compiler_lock as _compiling
 
     os.register_at_fork(

@@ -1,6 +1,5 @@
 """Let several processes compile the kernels, each kernel in one of them."""
 
-import fcntl
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import IO, Any
 
 from llvmlite import binding
 
+from anon_sql import system
 from anon_sql.kernels import numba_internals
 from anon_sql.kernels.hashing import mix
 from anon_sql.kernels.kernel import timer
@@ -66,14 +66,13 @@ def _alone(function: Any, kinds: Any) -> Iterator[None]:
 
 def _lock(file: IO[str]) -> None:
     """Lock a file; to wait for a process that compiles the kernel counts as compiling it."""
+    if system.lock(file.fileno()):
+        return
+    timer.start()
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        timer.start()
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        finally:
-            timer.end()
+        system.lock(file.fileno(), wait=True)
+    finally:
+        timer.end()
 
 
 def processes() -> int:

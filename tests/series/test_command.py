@@ -142,7 +142,7 @@ def test_what_a_killed_command_leaves_is_settled_by_the_next_one(tmp_path, month
 
     month(120, 320)
     killed(tmp_path, "september.csv", "files.os.replace")
-    (unfinished,) = tmp_path.glob(".anon-sql-*")
+    (unfinished,) = tmp_path.glob(".anon-sql-*.tmp")
     unfinished.unlink()  # or moved: somebody may have it
     found = call(tmp_path, "september.csv")
     assert "it counts as made, because somebody may have it" in found.output

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 import anon_sql
+from anon_sql import system
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
@@ -117,7 +118,7 @@ def release_root(
     given: the parameters of a release by name. linking: link, leave_out, surplus, orphans, and
     format_files. stated: what the release is for. recipe: that says all this, if one does.
     """
-    if not out.endswith("/"):
+    if not system.ends_as_folder(out):
         raise AnonError("release", "OUT must be a folder that ends in '/' for --root", f"'{out}'")
     others = [name for name in given if name not in (*_TAKEN, "hierarchy")]
     if others:

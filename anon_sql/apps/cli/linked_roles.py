@@ -1,12 +1,13 @@
 """``anon-sql roles IN --root``: write a first recipe of tables that belong together."""
 
-import os
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import duckdb
 
 import anon_sql
+from anon_sql import system
 from anon_sql.apps.cli.linked import opened
 from anon_sql.hosts import linked_recipes, recipes
 from anon_sql.hosts.files import atomic_file, digest
@@ -26,7 +27,7 @@ def write_recipe(
             con, NAME, root, links=list(links), leave_out=list(leave_out),
             roles=linked_recipes.by_parameter(roles),
         )  # fmt: skip
-    relative = os.path.relpath(source.absolute(), path.absolute().parent)
+    relative = system.relative(source.absolute(), path.absolute().parent)
     stated = {"folder" if source.is_dir() else "database": relative, "root": root}
     hashed = {} if source.is_dir() else {"sha256": digest(source)}
     with atomic_file(path) as temporary:
@@ -48,4 +49,4 @@ def write_recipe(
             made={"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
         )  # fmt: skip
     yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"
-    yield f"next: anon-sql release {path} OUT/"
+    yield f"next: {shlex.join(['anon-sql', 'release', str(path), 'OUT/'])}"

@@ -1,7 +1,7 @@
 """``anon-sql roles``: suggest the roles of a file's columns, as a table, as SQL or for dbt."""
 
 import json
-import os
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +11,7 @@ import duckdb
 import typer
 
 import anon_sql
+from anon_sql import system
 from anon_sql.apps import files
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.linked_roles import write_recipe
@@ -151,7 +152,7 @@ def _write_recipe(
         name = tables["release"]["entity"]
         yield f"{name} has several rows with one value, so the release protects its people (entity)"
     yield from tried
-    yield f"next: anon-sql release {path} OUT"
+    yield f"next: {shlex.join(['anon-sql', 'release', str(path), 'OUT'])}"
 
 
 def _tried(con: duckdb.DuckDBPyConnection, path: Path, tables: dict[str, Any]) -> list[str]:
@@ -189,7 +190,7 @@ def first_recipe(
     raw = con.table("raw")
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
     file, table = files.in_database(source) or (source, None)
-    relative = os.path.relpath(file.absolute(), folder)
+    relative = system.relative(file.absolute(), folder)
     schema = {"schema_sha256": recipes.schema_sha256(types)}
     trim = {"trim": True} if written_as.trim else {}
     stated = (

@@ -1,11 +1,11 @@
 """Run the shell on a terminal, with editing, colours, completion and history."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+from platformdirs import user_state_path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -25,22 +25,13 @@ from anon_sql.version import VERSION
 
 def history_file() -> Path | None:
     """Return the file, created if it does not exist, or None if it cannot be written."""
-    path = _folder() / "history"
+    path = user_state_path("anon_sql", appauthor=False) / "history"
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path.touch(mode=0o600)
     except OSError:
         return None
     return path if os.access(path, os.R_OK | os.W_OK) else None
-
-
-def _folder() -> Path:
-    folder = os.environ.get("XDG_STATE_HOME")
-    if folder:
-        return Path(folder) / "anon_sql"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "anon_sql"
-    return Path.home() / ".local" / "state" / "anon_sql"
 
 
 PROMPT, MORE = "anon> ", "    > "

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from anon_sql import system
 from anon_sql.apps.studio.engine import STOPPED
 
 PATIENCE = 3.0  # seconds that an engine has to stop before another takes its place
@@ -115,7 +116,7 @@ class Engine:
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": paths},
-            start_new_session=True,
+            **system.APART,
             limit=_LINE,
         )
         self.pid = self._process.pid

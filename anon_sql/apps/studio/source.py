@@ -1,6 +1,5 @@
 """Read what a studio was started on: a file, a table of a database, or a recipe that names one."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from anon_sql import system
 from anon_sql.apps import files
 from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import read_source
@@ -132,7 +132,7 @@ class Source:
         """
         none: dict[str, Any] = {"name": None, "call": None}
         file, table = self.file
-        name = os.path.relpath(file.absolute(), self.start)
+        name = system.relative(file.absolute(), self.start)
         if table is not None or not file.is_file() or set(name) & set("*?[]"):
             return none
         if self.ending == PARQUET:
@@ -190,8 +190,8 @@ def tables_of(recipe: Recipe, folder: Path) -> dict[str, Any]:
     for name in ("file", "database"):
         if name in found["source"]:
             path = recipe.path.parent / found["source"][name]
-            found["source"][name] = os.path.relpath(path, folder)
+            found["source"][name] = system.relative(path, folder)
     found["hierarchies"] = {
-        name: os.path.relpath(path, folder) for name, path in recipe.hierarchies.items()
+        name: system.relative(path, folder) for name, path in recipe.hierarchies.items()
     }
     return found

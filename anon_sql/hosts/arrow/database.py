@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 
+from anon_sql import system
 from anon_sql.core.forks import ForkLock, leave
 from anon_sql.core.parameters import Whole
 from anon_sql.errors import AnonError, Argument, Parameter
@@ -101,4 +102,4 @@ def _leave_those_of_parent() -> None:
     _registered.clear()
 
 
-os.register_at_fork(after_in_child=_leave_those_of_parent)
+system.after_fork_in_child(_leave_those_of_parent)

@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from anon_sql import system
 from anon_sql.core.bin_width import read_bin_widths
 from anon_sql.core.names import literal, pieces, quote, split
 from anon_sql.core.roles import PARAMETER, REST, ROLES, UNCHANGED, fold, overriding, tag
@@ -73,7 +74,11 @@ class Catalog:
             hint = did_you_mean(name, known) if known else None
             raise AnonError(self.function, rule, f"'{name}'", hint) from None
         columns = [{"name": row[0], "type": row[1], "comment": None} for row in described]
-        short = PurePath(name).name.partition(".")[0] if "/" in name or "." in name else name
+        short = (
+            PurePath(name).name.partition(".")[0]
+            if system.has_folder(name) or "." in name
+            else name
+        )
         return self._note(short, relation, columns)
 
     def _note(self, short: str, relation: str, columns: list[dict[str, Any]]) -> str:
@@ -247,7 +252,7 @@ def released_relation(released: str, root: str, name: str) -> str:
 
     released: that of the root as a call writes it: 'safe.person', or the path of a file.
     """
-    if "/" in released or released.endswith((".parquet", ".csv")):
+    if system.has_folder(released) or released.endswith((".parquet", ".csv")):
         path = PurePath(released)
         return str(path.with_name(name + path.name[len(path.name.partition(".")[0]) :]))
     *qualifier, _ = split(released)

@@ -17,6 +17,7 @@ from typing import Any
 
 import duckdb
 
+from anon_sql import system
 from anon_sql.core import pseudonyms, stopping
 from anon_sql.core.arrow import without_views
 from anon_sql.core.duckdb_internals.error_texts import is_older_storage
@@ -42,7 +43,7 @@ def _leave_those_of_parent() -> None:
     _connections.clear()
 
 
-os.register_at_fork(after_in_child=_leave_those_of_parent)
+system.after_fork_in_child(_leave_those_of_parent)
 
 
 def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:

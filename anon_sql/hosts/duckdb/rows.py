@@ -7,18 +7,18 @@ hour later.
 """
 
 import itertools
-import os
-import re
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from anon_sql import system
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, plain, return_memory, valid
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
@@ -219,22 +219,22 @@ _SEARCH = 230  # bytes that a row costs where classes are searched under l, t, p
 _AUDITED = 60  # bytes a raw row and its released row cost an audit whatever their columns
 _NUMBER = 4  # bytes a quasi-identifier costs an audit
 _HASHES = 20  # bytes another column costs an audit, of both rows
-_LINUX = Path("/proc/meminfo")
-
-
-def _unused() -> int:
-    """Return the bytes that the system can give, caches that it would drop included."""
-    if _LINUX.is_file():
-        found = re.search(r"^MemAvailable:\s+(\d+) kB", _LINUX.read_text("ascii"), re.MULTILINE)
-        if found:
-            return int(found[1]) * 1024
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def available(limit: str | None) -> int:
-    """Return the bytes that may be used: DuckDB's limit or what the system can give, if less."""
-    free, most = _unused(), size_in_bytes(limit)
-    return free if most is None else min(free, most)
+    """Return the bytes that may be used: DuckDB's limit or what the system can give, if less.
+
+    limit: as DuckDB's setting; None for its default, which is a share of the memory there is.
+    """
+    free, most = system.free_memory(), size_in_bytes(limit)
+    sizes = [size for size in (free, most) if size is not None]
+    return min(sizes) if sizes else _default_limit()
+
+
+def _default_limit() -> int:
+    with closing(duckdb.connect()) as con:
+        ((limit,),) = con.execute("SELECT current_setting('memory_limit')").fetchall()
+    return size_in_bytes(limit) or 0
 
 
 def bytes_a_row(request: Request) -> int:

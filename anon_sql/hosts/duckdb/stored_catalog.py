@@ -22,10 +22,11 @@ from hashlib import sha256
 from pathlib import Path
 
 import duckdb
+from platformdirs import user_cache_path
 
+from anon_sql import system
 from anon_sql.core.names import literal, quote
 from anon_sql.hosts.duckdb import macros
-from anon_sql.hosts.files import open_itself
 
 _ENDING, _HALF_MADE = ".macros", ".new-"
 _OLD = 3600  # seconds after which a half-made file is left by a process that was killed
@@ -38,9 +39,9 @@ def folders() -> Iterator[Path]:
     if chosen:
         yield Path(chosen).absolute() / "anon_sql_macros"
     yield Path(__file__).resolve().parent / "__pycache__" / "macros"
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    with suppress(RuntimeError):  # no home
-        yield (Path(cache) if os.path.isabs(cache) else Path.home() / ".cache") / "anon_sql"
+    cache = user_cache_path("anon_sql", appauthor=False)
+    if cache.is_absolute():  # there is a home
+        yield cache
 
 
 def _package_owner() -> int:
@@ -60,8 +61,7 @@ def _beginning() -> str:
 
 def _owned(found: os.stat_result) -> bool:
     """Return whether only its owner can write, who is this user or that of the package."""
-    trusted = {os.geteuid(), _package_owner()}
-    return found.st_uid in trusted and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return system.is_owned(found, _package_owner()) and not system.others_can_write(found)
 
 
 def _private(folder: Path) -> bool:
@@ -77,7 +77,7 @@ def _private(folder: Path) -> bool:
 def _whole(path: Path) -> bool:
     """Return whether a file has the content that its name promises, and no log beside it."""
     try:
-        with open(open_itself(path), "rb") as file:
+        with open(system.open_itself(path), "rb") as file:
             content = file.read() if _owned(os.fstat(file.fileno())) else b""
     except OSError:
         return False

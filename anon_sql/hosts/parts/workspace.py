@@ -4,7 +4,6 @@ The private folder that holds routed rows and finished regions until the release
 name follows from the target, so that a later call finds what an interrupted one has left.
 """
 
-import fcntl
 import hashlib
 import json
 import os
@@ -23,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql import kernels
+from anon_sql import kernels, system
 from anon_sql.core import stopping
 from anon_sql.core.names import quote, split
 from anon_sql.errors import AnonError, Parameter
@@ -31,7 +30,6 @@ from anon_sql.hosts.files import (
     atomic_file,
     atomic_folder,
     means_folder,
-    open_itself,
     remove_temporary,
     require_new_folder,
     stored,
@@ -129,7 +127,7 @@ class Workspace:
         if not (_is_folder(self.spill) and _is_folder(self.done)):
             return None
         with suppress(OSError, ValueError):
-            with os.fdopen(open_itself(self.folder / _STATE), "rb") as file:
+            with os.fdopen(system.open_itself(self.folder / _STATE), "rb") as file:
                 stored = json.load(file)
             found = stored.get("state") if isinstance(stored, dict) else None
             if isinstance(found, dict) and stored.get("sha256") == _digest(found):
@@ -166,19 +164,21 @@ def _locked(folder: Path) -> TextIO | None:
             raise AnonError("release", place, f"'{folder.parent}'") from None
         with suppress(FileNotFoundError):  # the call that had the folder removes it just now
             there = folder.lstat()
-            if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
+            if not stat.S_ISDIR(there.st_mode) or not system.is_owned(there):
                 raise AnonError("release", rule, f"'{folder}' of another", "remove it")
             folder.chmod(0o700)
             try:
-                lock = os.fdopen(open_itself(folder / _LOCK, os.O_WRONLY | os.O_CREAT), "w")
+                lock = os.fdopen(system.open_itself(folder / _LOCK, os.O_WRONLY | os.O_CREAT), "w")
             except FileNotFoundError:
                 raise
             except OSError:
                 got = f"'{folder}' with a lock that is no file"
                 raise AnonError("release", rule, got, "remove it") from None
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+                free = system.lock(lock.fileno())
+            except OSError:  # a file system without locks
+                free = False
+            if not free:
                 lock.close()
                 return None
             if os.fstat(lock.fileno()).st_nlink:
@@ -198,7 +198,7 @@ class Target:
     def __init__(self, con: duckdb.DuckDBPyConnection, into: str, overwrite: bool):
         self.con, self.into, self.overwrite = con, str(into), overwrite
         named = Path(self.into).suffix.lower() in _FORMATS
-        self.folder = ("/" in self.into or named) and means_folder(self.into)
+        self.folder = (system.has_folder(self.into) or named) and means_folder(self.into)
         self.path = Path(self.into) if self.folder or named else None
 
     def require_new(self) -> None:
@@ -233,7 +233,7 @@ class Target:
         ).fetchall()[0]
         if file is None:  # a database in memory, of which there may be many
             parent = temporary_folder("release")
-            return Place(parent, f"{os.getuid()} memory {self.into}", shared=True)
+            return Place(parent, f"{system.user()} memory {self.into}", shared=True)
         return Place(Path(file).resolve().parent, f"{Path(file).name} {self.into}")
 
     def write(self, select: str, parameters: Mapping[str, Any]) -> int:
@@ -387,7 +387,7 @@ def _sha256(file: Path, *, end: int | None, more: bytes = b"") -> bytes:
     Raises OSError for anything else.
     """
     made, block = hashlib.sha256(), memoryview(bytearray(_BLOCK))
-    with os.fdopen(open_itself(file), "rb", buffering=0) as stream:
+    with os.fdopen(system.open_itself(file), "rb", buffering=0) as stream:
         left = os.fstat(stream.fileno()).st_size if end is None else end
         while left > 0 and (read := stream.readinto(block[: min(left, _BLOCK)])):
             made.update(block[:read])

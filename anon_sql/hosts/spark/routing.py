@@ -1,6 +1,5 @@
 """Find the region of each row of a DataFrame in tasks of Spark, and pack the rows of each."""
 
-import fcntl
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql import kernels
+from anon_sql import kernels, system
 from anon_sql.core.arrow import integers
 from anon_sql.core.printing import use_threads
 from anon_sql.core.table import Domain
@@ -93,7 +92,7 @@ def _alone(function: str, folder: Path) -> Iterator[None]:
     except OSError:
         raise _unwritable(function) from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        system.lock(file.fileno(), wait=True)
         yield
 
 
