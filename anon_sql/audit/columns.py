@@ -23,9 +23,9 @@ from anon_sql.audit.compared import (
 from anon_sql.errors import listed
 from anon_sql.measures.determined import (
     NEARLY,
-    SOME,
+    SAMPLE_ROWS,
     Ints,
-    avoided,
+    avoided_errors,
     determines,
     keys_of,
     mode,
@@ -214,7 +214,8 @@ def _rare(
 
 
 class _Evidence(NamedTuple):
-    """Rows that show how columns depend on each other: one per person, at most about ``SOME``.
+    """Rows that show how columns depend on each other: one per person, at most about
+    ``SAMPLE_ROWS``.
 
     raw: all raw rows. rows: positions of the sampled ones. rows_per_person: the mean.
     """
@@ -231,7 +232,7 @@ def _evidence(compared: Compared, people: tuple[Raw, Marks] | None) -> _Evidence
     else:
         raw, who = people
         rows = np.sort(np.unique(who, return_index=True)[1])
-    return _Evidence(raw, rows[:: len(rows) // SOME + 1], compared.rows / len(rows))
+    return _Evidence(raw, rows[:: len(rows) // SAMPLE_ROWS + 1], compared.rows / len(rows))
 
 
 def _determined(compared: Compared, kept: Sequence[str], evidence: _Evidence) -> Iterator[Property]:
@@ -313,7 +314,7 @@ def _revealing(compared: Compared, kept: Sequence[str], evidence: _Evidence) -> 
     for sensitive in compared.request.values:
         values = codes(sensitive)
         share, names = max(
-            ((avoided(key, values), names) for names, key in keys), key=lambda e: e[0]
+            ((avoided_errors(key, values), names) for names, key in keys), key=lambda e: e[0]
         )
         if share >= NEARLY:
             determined.append((share, names, sensitive))

@@ -1,8 +1,8 @@
-"""Measure classes: their sizes for ``utility``, and how unevenly sensitive values are spread.
+"""Compute the measures of ``utility`` from classes whose labels are not printed.
 
-The measures of ``utility`` for a release whose labels are not printed. Two classes whose labels
-would be equal are one, a class whose labels would all be ``*`` is suppressed, and the ends of
-ranges are the DOUBLEs that the printed labels would be read as.
+Classes whose labels would be equal count as one, and a class whose labels would all be ``*`` is
+suppressed. The ends of ranges are the DOUBLEs that the printed labels would be parsed as. Also
+measure how unevenly the values of sensitive columns are distributed.
 """
 
 from collections.abc import Mapping
@@ -30,17 +30,22 @@ from anon_sql.privacy.class_values import ClassValues
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
-Shown = tuple[  # of each class
-    Ints,  # the number of its label
-    npt.NDArray[np.bool_],  # whether that is ``*``
-    Floats,  # its NCP
-    Floats,  # its loss in ILoss
-]
+
 Grouped = tuple[npt.NDArray[np.int32], Ints]  # rows class by class, where each class starts
 
 
+class ColumnMeasures(NamedTuple):
+    """One entry per class. label: the number of its label. star: whether the label is ``*``. loss:
+    its NCP. height: its loss in ILoss."""
+
+    label: Ints
+    star: npt.NDArray[np.bool_]
+    loss: Floats
+    height: Floats
+
+
 class Span(NamedTuple):
-    """The ends of what labels show of n values, float64[n] as ``points``, and of their domain."""
+    """The ends between which labels place n values, float64[n] as ``points``, and their domain."""
 
     low: Floats
     high: Floats
@@ -63,20 +68,20 @@ class Measured:
 
     @cached_property
     def points(self) -> dict[str, Span]:
-        """What labels show of each value of numeric columns, rows as they came."""
-        found = {}
+        """The ends that labels show of each value of numeric columns, in source order."""
+        spans = {}
         for column in self.table.columns:
             if isinstance(column, Numbers):
                 name = column.name
-                own = points(self.types[name], self.lists[name])
-                known = own[column.present]
-                least, most = (known.min(), known.max()) if len(known) else (0.0, 0.0)
+                values = points(self.types[name], self.lists[name])
+                non_null = values[column.present]
+                least, most = (non_null.min(), non_null.max()) if len(non_null) else (0.0, 0.0)
                 low, high = (
                     np.clip(points(self.types[name], end), least, most)
                     for end in self.cuts.get(name, (self.lists[name],) * 2)
                 )
-                found[name] = Span(low, high, least, most)
-        return found
+                spans[name] = Span(low, high, least, most)
+        return spans
 
     def measures(
         self, classes: npt.NDArray[np.int32], nodes: npt.NDArray[np.int32] | None, k: int
@@ -94,8 +99,8 @@ class Measured:
         sizes = np.diff(grouped[1])
         printed, stars = [], np.ones(len(sizes), dtype=np.bool_)
         lost, heights = [], []
-        for at, column in enumerate(self.table.columns):
-            chosen = None if nodes is None else nodes[:, at]
+        for i, column in enumerate(self.table.columns):
+            chosen = None if nodes is None else nodes[:, i]
             label, star, loss, height = self._column(column, grouped, chosen)
             if suppressed:
                 star[-1] = True
@@ -120,8 +125,8 @@ class Measured:
 
     def _column(
         self, column: Column, grouped: Grouped, nodes: npt.NDArray[np.int32] | None
-    ) -> Shown:
-        """Return what each class shows of a column, and what it loses."""
+    ) -> ColumnMeasures:
+        """Return the labels and losses of a column."""
         if isinstance(column, Hierarchical):
             return _of_nodes(column, grouped, nodes)
         if isinstance(column, Numbers):
@@ -131,22 +136,22 @@ class Measured:
 
 def _of_nodes(
     column: Hierarchical, grouped: Grouped, chosen: npt.NDArray[np.int32] | None
-) -> Shown:
+) -> ColumnMeasures:
     used, of_class = np.unique(nodes_of(column, *grouped, chosen), return_inverse=True)
     tree = column.tree
     texts = [node_text(tree, node) for node in used.tolist()]
-    known = {text: at for at, text in enumerate(dict.fromkeys(texts))}
-    label = np.array([known[text] for text in texts])
+    label_ids = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    label = np.array([label_ids[text] for text in texts])
     star = np.array([text == STAR for text in texts])
     nodes = np.array([tree.root if text is None else tree.node_of[text] for text in texts])
     loss = np.where(used == NULL_NODE, 0.0, node_loss(tree, nodes))
     height = np.where(used == NULL_NODE, 0.0, node_height(tree, nodes))
-    return label[of_class], star[of_class], loss[of_class], height[of_class]
+    return ColumnMeasures(label[of_class], star[of_class], loss[of_class], height[of_class])
 
 
 def _of_ranges(
     column: Numbers, grouped: Grouped, span: Span, chosen: npt.NDArray[np.int32] | None
-) -> Shown:
+) -> ColumnMeasures:
     low, high, nulls = kernels.hashing.extremes(*grouped, column.keys, column.present)
     of_class = grammar.of_classes(chosen, *grouped)
     low, high = grammar.shared_ends(of_class, column.keys, low, high)
@@ -156,28 +161,31 @@ def _of_ranges(
     _, label = np.unique(ends, axis=0, return_inverse=True)
     loss = range_loss(span.low[low], span.high[high], span.least, span.most)
     loss = np.where(empty, 0.0, loss)
-    return label.reshape(-1), ((nulls > 0) & ~empty) | (of_class == grammar.STARRED), loss, loss
+    star = ((nulls > 0) & ~empty) | (of_class == grammar.STARRED)
+    return ColumnMeasures(label.reshape(-1), star, loss, loss)
 
 
-def _of_sets(column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None) -> Shown:
+def _of_sets(
+    column: Categories, grouped: Grouped, chosen: npt.NDArray[np.int32] | None
+) -> ColumnMeasures:
     ends, flat = kernels.hashing.distinct(*grouped, column.codes)
     _, label = np.unique(kernels.hashing.set_hashes(ends, flat), return_inverse=True)
     count = np.diff(ends)
     star = (flat[ends[1:] - 1] == column.null_code) & (count > 1)
     star |= grammar.of_classes(chosen, *grouped) == grammar.STARRED
-    return label, star, set_loss(count, column.distinct), set_height(count)
+    return ColumnMeasures(label, star, set_loss(count, column.distinct), set_height(count))
 
 
 def dominance(spread: ClassValues) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return of each class how many values it has, int64[m], and the share of the most frequent one
-    in its rows that have a value, float64[m]; 0 for a class of NULLs alone."""
+    """Return the number of values of each class, int64[m], and the share of the most frequent value
+    among its rows with a value, float64[m]; 0 for a class of NULLs."""
     many = len(spread.starts)
     class_of, counts = spread.class_of[spread.non_null], spread.counts[spread.non_null]
     values = np.bincount(class_of, minlength=many)
-    known_rows = np.bincount(class_of, weights=counts, minlength=many)
+    non_null_rows = np.bincount(class_of, weights=counts, minlength=many)
     most = np.zeros(many)
     np.maximum.at(most, class_of, counts)
-    return values, most / np.maximum(known_rows, 1)
+    return values, most / np.maximum(non_null_rows, 1)
 
 
 IMBALANCE = pa.struct(
@@ -203,9 +211,9 @@ def imbalance(texts: Mapping[str, pa.Array], counts: npt.NDArray[np.int64]) -> l
         coded = column.dictionary_encode()
         places = integers(coded.indices.fill_null(len(coded.dictionary)))
         sums = np.bincount(places, counts, len(coded.dictionary) + 1).astype(np.int64).tolist()
-        known = list(zip(coded.dictionary.to_pylist(), sums, strict=False))
-        most = max((count for _, count in known), default=0)
-        value_counts = [*known, (None, sums[-1])] if sums[-1] else known
+        non_null = list(zip(coded.dictionary.to_pylist(), sums, strict=False))
+        most = max((count for _, count in non_null), default=0)
+        value_counts = [*non_null, (None, sums[-1])] if sums[-1] else non_null
         value_counts.sort(key=lambda each: (-each[1], each[0] is None, (each[0] or "").encode()))
         rows += [
             {

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from anon_sql.core.parameters import declare, param
 from anon_sql.measures.classes import Measured
-from anon_sql.measures.sweep import Measure, Methods, Settings, Sizes, SweptTable, Trial, sweep
+from anon_sql.measures.sweep import Measure, Methods, Settings, SizeList, SweptTable, Trial, sweep
 from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.partition import classes_and_nodes
 from anon_sql.pipeline.request import Request, Source
@@ -39,7 +39,7 @@ class Compared:
         "release methods to compare",
         null="all that fit the table and add no rows",
     )
-    ks: Any = param((5, 10, 25, 50, 100), Sizes(), "values of k to try")
+    ks: Any = param((5, 10, 25, 50, 100), SizeList(), "values of k to try")
     options: Any = param(
         None,
         Settings(),

@@ -1,8 +1,8 @@
-"""Measure what two releases tell, by subtraction, about people who joined or left between them.
+"""Measure what the difference of two releases discloses about people who joined or left.
 
 The attacker knows who has a row in which release. A connected component is a union of classes of
-both releases that share covered persons: its people before are its people after, but for those who
-joined or left, so that the difference of its rows is theirs.
+both releases that cover the same people. Its people before and after are the same except those who
+joined or left, so the difference of its rows is theirs.
 """
 
 from collections.abc import Sequence
@@ -17,8 +17,8 @@ Ints = npt.NDArray[np.int64]
 class Components:
     """The connected components of the classes of two releases, numbered before and then after.
 
-    star: bool[c] each, the suppressed classes. Their rows can be anybody's, so they are in one
-    component with all others.
+    before, after: bool[c] each, the suppressed classes. Their rows can belong to anyone, so with
+    them there is a single component.
     """
 
     def __init__(self, before: npt.NDArray[np.bool_], after: npt.NDArray[np.bool_]) -> None:
@@ -62,7 +62,7 @@ class Components:
 
 @dataclass(frozen=True)
 class Rows:
-    """e entries of a release, int64[e] each: their class, their tuple, and how many rows."""
+    """e entries of a release, int64[e] each: the class, the tuple, and the number of rows."""
 
     class_of: Ints
     tuples: Ints
@@ -73,9 +73,10 @@ class Rows:
 class Change:
     """The rows of two releases that differ, counted.
 
-    before, after: rows of each. came, went: rows that came and that went, at least. joined, left:
-    rows of components where rows only came, or only went, and show too little. both: of components
-    where rows came and went and would show too little if no others did.
+    before, after: rows of each. came, went: least number of rows that came, and that went. joined,
+    left: rows that came to, or went from, components without rows of the other kind, and have too
+    few values. both: rows of components with both kinds that would have too few values if no other
+    rows came or went.
     """
 
     before: int
@@ -90,10 +91,10 @@ class Change:
 def change(
     components: Components, before: Rows, after: Rows, values: Sequence[Ints], least: int
 ) -> Change:
-    """Return what the rows of two releases tell by subtraction.
+    """Return the difference of the rows of two releases.
 
-    values: of each sensitive column, its value in each tuple. Rows show too little if one value
-    makes up more than 1 / least of them, as it does where there are fewer values than ``least``.
+    values: of each sensitive column, its value in each tuple. Rows have too few values if one value
+    has a share above 1 / ``least`` among them, as it does if there are fewer than ``least`` values.
     """
     nodes = np.concatenate([before.class_of, after.class_of + components.first])
     where = components.of[nodes]
@@ -102,20 +103,22 @@ def change(
     meets = np.isin(where, where[: len(before.counts)]) & np.isin(
         where, where[len(before.counts) :]
     )
-    places, at = np.unique(where[meets], return_inverse=True)
+    places, component = np.unique(where[meets], return_inverse=True)
     many = int(tuples.max(initial=-1)) + 1
-    keys, inverse = np.unique(at.reshape(-1) * many + tuples[meets], return_inverse=True)
+    keys, inverse = np.unique(component.reshape(-1) * many + tuples[meets], return_inverse=True)
     difference = np.bincount(inverse.reshape(-1), signed[meets], len(keys)).astype(np.int64)
     place, which = np.divmod(keys, max(many, 1))
     came, went = (np.maximum(sign * difference, 0) for sign in (1, -1))
     rows = [np.bincount(place, each, len(places)).astype(np.int64) for each in (came, went)]
     too_little = np.zeros((2, len(places)), dtype=np.bool_)
-    for of in values:
-        groups, group = np.unique(place * len(of) + of[which], return_inverse=True)
+    for values_of_tuple in values:
+        groups, group = np.unique(
+            place * len(values_of_tuple) + values_of_tuple[which], return_inverse=True
+        )
         for side, each in enumerate((came, went)):
             most = np.zeros(len(places), dtype=np.int64)
             sums = np.bincount(group.reshape(-1), each, len(groups)).astype(np.int64)
-            np.maximum.at(most, groups // max(len(of), 1), sums)
+            np.maximum.at(most, groups // max(len(values_of_tuple), 1), sums)
             too_little[side] |= most * least > rows[side]
     only_came, only_went = rows[1] == 0, rows[0] == 0
     mixed = ~only_came & ~only_went

@@ -1,16 +1,16 @@
 """Measure the information loss of released labels: NCP and ILoss, within the raw table's domain.
 
-ILoss of Byun et al. 2007 (k-member clustering, definition 5): how far labels are generalized. A
-number loses what it loses in the NCP, its range / that of the table. A text loses the height of the
-subtree below its node / the height of its hierarchy; without one, its hierarchy is flat: any set is
-the root.
+The normalized certainty penalty (NCP) is that of Xu et al. 2006 (Utility-based anonymization using
+local recoding), section 3.1:
 
-The normalized certainty penalty (NCP) of released labels, column by column. Xu et al. 2006
-(Utility-based anonymization using local recoding), section 3.1: the range of a number / its range
-in the table; of a text the values of its label / those of the table. A set of texts that are
-numbers or dates in some notation loses at least the range that it spans / the range of all. In a
-hierarchy the leaves below a node / all leaves (Kara and Eyupoglu 2023, equation 5). Beside it
-stands the loss of Byun et al. 2007, see ``information_loss``.
+- A range loses its width / the width of the column's range in the table.
+- A set of texts loses its number of values / the number in the table. If the texts are numbers or
+  dates in some notation, it loses at least the range that they span / the range of all.
+- A node of a hierarchy loses the leaves below it / all leaves (Kara and Eyupoglu 2023, equation 5).
+
+ILoss is that of Byun et al. 2007 (k-member clustering, definition 5). A range loses the same as in
+the NCP. A node loses its height / the height of the hierarchy. Without a hierarchy, a set of
+several texts is the root of a flat one.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -105,7 +105,7 @@ class AttributeDomain:
 
     @property
     def values(self) -> int:
-        """How many distinct texts it holds, NULL among them."""
+        """The number of distinct texts, counting NULL as one."""
         return len(self.words) + self.nulls
 
     @cached_property
@@ -117,16 +117,17 @@ class AttributeDomain:
 
     @cached_property
     def meant(self) -> Mapping[str, float]:
-        """What texts mean that are numbers, dates or times in some notation; empty for others."""
-        found = None if self.number or self.tree is not None else recognize(self.words)
-        if found is None:
+        """The numbers that texts stand for, by text, if they are numbers, dates or times in some
+        notation; empty otherwise."""
+        recognized = None if self.number or self.tree is not None else recognize(self.words)
+        if recognized is None:
             return {}
-        values = found.notation.numbers(self.words)
+        values = recognized.notation.numbers(self.words)
         return {w: x for w, x in zip(self.words, values.tolist(), strict=True) if not isnan(x)}
 
     @property
     def label_like(self) -> bool:
-        """Whether some text is what a label shows only in quotes."""
+        """Whether some text would be printed in quotes."""
         return any(word == "*" or word[:1] in ("{", "'") for word in self.words if word)
 
 
@@ -147,9 +148,9 @@ def domain(
     for a column with NaN or infinity.
     """
     if not number:
-        known = [] if words is None else words.drop_null().to_pylist()
+        non_null = [] if words is None else words.drop_null().to_pylist()
         return AttributeDomain(
-            name, sql_type, number, np.nan, np.nan, tuple(known), nulls > 0, tree, nulls
+            name, sql_type, number, np.nan, np.nan, tuple(non_null), nulls > 0, tree, nulls
         )
     if ends.null_count:
         return AttributeDomain(name, sql_type, number, np.nan, np.nan, (), nulls > 0, tree, nulls)
@@ -170,11 +171,12 @@ OTHER = 2.0  # the loss of a label that covers nothing of what the raw column ho
 
 @dataclass(frozen=True)
 class Penalties:
-    """Of one column, an entry a class.
+    """The loss of one column, one entry per class.
 
-    loss: 0 to 1, OTHER, or NaN for a malformed label. height: of ILoss, 0 to 1 where ``loss`` is.
-    star: suppressed, which loses 1. quoted: whether some label could stand for text that looks like
-    a label. one_value: whether classes show a mean or a median, which has no NCP; the losses are 0.
+    loss: the NCP, 0 to 1; OTHER, or NaN for a malformed label. height: the loss in ILoss, 0 to 1 if
+    ``loss`` is. star: whether the label is ``*``, which loses 1. quoted: whether some label can
+    stand for text that looks like a label. one_value: whether classes show a mean or a median,
+    which has no NCP; the losses are then 0.
     """
 
     loss: Floats
@@ -207,7 +209,7 @@ def node_loss(tree: HierarchyTree, nodes: Ints) -> Floats:
 def penalties(
     domains: Sequence[AttributeDomain], released: Mapping[str, pa.Array], form: str
 ) -> dict[str, Penalties]:
-    """Return the penalties of every column, by name; released: what each class shows of it."""
+    """Return the penalties of every column, by name; released: the label of each class."""
     distinct_labels = {name: _distinct(labels) for name, labels in released.items()}
     ranged = [
         d
@@ -216,18 +218,21 @@ def penalties(
     ]
     ends = read_columns([d.sql_type for d in ranged], [distinct_labels[d.name][0] for d in ranged])
     read = dict(zip((d.name for d in ranged), ends, strict=True))
-    found = {}
-    for each in domains:
-        labels, at = distinct_labels[each.name]
-        once = _penalties(each, labels, read.get(each.name), form)
-        found[each.name] = replace(
-            once, loss=once.loss[at], height=once.height[at], star=once.star[at]
+    by_column = {}
+    for column in domains:
+        labels, label_of = distinct_labels[column.name]
+        distinct = _penalties(column, labels, read.get(column.name), form)
+        by_column[column.name] = replace(
+            distinct,
+            loss=distinct.loss[label_of],
+            height=distinct.height[label_of],
+            star=distinct.star[label_of],
         )
-    return found
+    return by_column
 
 
 def _distinct(column: pa.Array) -> tuple[pa.Array, Ints]:
-    """Return labels without repeats and the place of each class's among them."""
+    """Return the distinct labels and the position of each class's label among them."""
     column = plain(column)
     if not _is_text(column.type):
         return column, np.arange(len(column))
@@ -243,43 +248,43 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _penalties(
-    column: AttributeDomain, labels: pa.Array, read: Ranges | None, form: str
+    column: AttributeDomain, labels: pa.Array, ranges: Ranges | None, form: str
 ) -> Penalties:
-    said: ParsedLabels
+    parsed: ParsedLabels
     if shows_values(labels):
         return _of_values(column, labels)
-    if read is not None:
-        said, loss = read, _of_ranges(column, read)
+    if ranges is not None:
+        parsed, loss = ranges, _of_ranges(column, ranges)
         height = loss
     elif column.tree is not None:
         nodes = read_nodes(column.tree, column.sql_type, labels)
-        said, loss = nodes, node_loss(column.tree, nodes.node)
+        parsed, loss = nodes, node_loss(column.tree, nodes.node)
         height = node_height(column.tree, nodes.node)
     else:
-        said, counts, loss = _of_sets(column, labels, form)
+        parsed, counts, loss = _of_sets(column, labels, form)
         height = set_height(counts)
-    loss = np.where(said.malformed, np.nan, loss)
-    loss = np.where(said.empty, 0.0 if column.nulls else OTHER, loss)
-    height = np.where(said.star, 1.0, np.where(said.empty, 0.0, height))
+    loss = np.where(parsed.malformed, np.nan, loss)
+    loss = np.where(parsed.empty, 0.0 if column.nulls else OTHER, loss)
+    height = np.where(parsed.star, 1.0, np.where(parsed.empty, 0.0, height))
     quoted = not _is_text(labels.type) or bool(
-        said.star.any() or pc.any(pc.match_substring(labels, "'")).as_py()
+        parsed.star.any() or pc.any(pc.match_substring(labels, "'")).as_py()
     )
-    return Penalties(np.where(said.star, 1.0, loss), height, said.star, quoted)
+    return Penalties(np.where(parsed.star, 1.0, loss), height, parsed.star, quoted)
 
 
-def _of_ranges(column: AttributeDomain, read: Ranges) -> Floats:
-    """Return the penalties of what ranges cover of the domain."""
-    low = np.maximum(points(column.sql_type, read.low), column.least)
-    high = np.minimum(points(column.sql_type, read.high), column.most)
+def _of_ranges(column: AttributeDomain, ranges: Ranges) -> Floats:
+    """Return the penalties of ranges, cut to the domain."""
+    low = np.maximum(points(column.sql_type, ranges.low), column.least)
+    high = np.minimum(points(column.sql_type, ranges.high), column.most)
     loss = range_loss(low, high, column.least, column.most)
     return np.where(low <= high, loss, OTHER)
 
 
 def _of_values(column: AttributeDomain, values: pa.Array) -> Penalties:
-    """Return the penalties of means or medians, which lie within the domain but for rounding."""
-    star, found = ~valid(values), points(column.sql_type, values)
+    """Return the penalties of means or medians, which lie within the domain up to rounding."""
+    star, shown_points = ~valid(values), points(column.sql_type, values)
     slack = ROUNDING * max(abs(column.least), abs(column.most))
-    inside = (column.least - slack <= found) & (found <= column.most + slack)
+    inside = (column.least - slack <= shown_points) & (shown_points <= column.most + slack)
     loss = np.where(star, 1.0, np.where(inside, 0.0, OTHER))
     return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
@@ -287,10 +292,12 @@ def _of_values(column: AttributeDomain, values: pa.Array) -> Penalties:
 def _of_sets(
     column: AttributeDomain, labels: pa.Array, form: str
 ) -> tuple[ParsedLabels, Ints, Floats]:
-    said, raw_words = read_sets(labels), set(column.words)
-    counts = np.array([len(raw_words.intersection(words or ())) for words in said.words], np.int64)
-    loss = np.maximum(set_loss(counts, column.values, form), _of_meant(column, said.words))
-    return said, counts, np.where(counts > 0, loss, OTHER)
+    parsed, raw_words = read_sets(labels), set(column.words)
+    counts = np.array(
+        [len(raw_words.intersection(words or ())) for words in parsed.words], np.int64
+    )
+    loss = np.maximum(set_loss(counts, column.values, form), _of_meant(column, parsed.words))
+    return parsed, counts, np.where(counts > 0, loss, OTHER)
 
 
 def _of_meant(column: AttributeDomain, sets: Sequence[Collection[str] | None]) -> Floats:

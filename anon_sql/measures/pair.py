@@ -1,4 +1,4 @@
-"""A raw table and its release as every measure takes them: domains and classes, never rows."""
+"""The input of measures: the domains of a raw table and the classes of its release, never rows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -66,16 +66,16 @@ def read_penalties(
     *,
     all_rows: bool,
 ) -> dict[str, Penalties]:
-    """Return what the labels of each quasi-identifier lose, by name.
+    """Return the loss of the labels of each quasi-identifier, by name.
 
     labels: by name; classes: how many classes show each, int64[m]. all_rows: whether the release
     has as many rows as the raw table. Raises AnonError where a label cannot be read or covers
     nothing that the raw column holds.
     """
-    found = penalties(domains, labels, form)
+    by_column = penalties(domains, labels, form)
     for column in domains:
-        _require_labels(function, column, found[column.name], classes[column.name], all_rows)
-    return found
+        _require_labels(function, column, by_column[column.name], classes[column.name], all_rows)
+    return by_column
 
 
 def require_no_more_rows(function: str, rows: int, released: int) -> None:
@@ -88,7 +88,9 @@ def require_no_more_rows(function: str, rows: int, released: int) -> None:
 def _require_labels(
     function: str, column: AttributeDomain, lost: Penalties, classes: Ints, all_rows: bool
 ) -> None:
-    malformed, other = (int(classes[at].sum()) for at in (np.isnan(lost.loss), lost.loss == OTHER))
+    malformed, other = (
+        int(classes[chosen].sum()) for chosen in (np.isnan(lost.loss), lost.loss == OTHER)
+    )
     if malformed:
         kinds = "a number, [low, high]" if column.number else "a value, {…}"
         kinds = kinds if column.tree is None else "a node of its hierarchy"
@@ -114,21 +116,21 @@ def _counted(count: int, what: str) -> str:
 
 
 def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> npt.NDArray[np.int64]:
-    """Return the released row of each raw row by their ids, int64[n]; -1 for one left out.
+    """Return the released row of each raw row, matched by ids, int64[n]; -1 if it is left out.
 
     name: of the column. Raises AnonError for ids that are NULL, repeat, or have no raw row.
     """
     unique = Parameter("id") + " must identify rows"
     coded = pa.concat_arrays([raw, released]).dictionary_encode()
     codes = integers(coded.indices.fill_null(-1)).astype(np.int64)
-    ours, theirs = codes[: len(raw)], codes[len(raw) :]
-    for one in (ours, theirs):
+    raw_codes, released_codes = codes[: len(raw)], codes[len(raw) :]
+    for one in (raw_codes, released_codes):
         if (one < 0).any() or len(np.unique(one)) < len(one):
             raise AnonError(function, unique, f"{name} with NULLs or repeats")
-    found = np.full(len(coded.dictionary), -1, np.int64)
-    found[theirs] = np.arange(len(theirs))
-    rows: npt.NDArray[np.int64] = found[ours]
-    if int((rows >= 0).sum()) < len(theirs):
+    row_of_code = np.full(len(coded.dictionary), -1, np.int64)
+    row_of_code[released_codes] = np.arange(len(released_codes))
+    rows: npt.NDArray[np.int64] = row_of_code[raw_codes]
+    if int((rows >= 0).sum()) < len(released_codes):
         got = f"a released {name} that the raw table lacks"
         raise AnonError(function, unique, got)
     return rows
@@ -145,7 +147,7 @@ class Pair:
 
     rows: of the raw table. types: SQL types of its columns, by name; released: of the release's
     columns. domains: of the quasi-identifiers, in their order. labels: of each quasi-identifier
-    what every class shows, by name; sizes: int64[m], the rows of each class. alone: whether one
+    what every class shows, by name; sizes: int64[m], the rows of each class. is_single: whether one
     table is measured, whose cells are values: it has no domains, and no class is suppressed.
     """
 
@@ -157,17 +159,17 @@ class Pair:
     domains: Sequence[AttributeDomain]
     labels: Mapping[str, pa.Array]
     sizes: npt.NDArray[np.int64]
-    alone: bool = False
+    is_single: bool = False
 
     @property
     def released_rows(self) -> int:
-        """How many rows the release has."""
+        """The number of rows of the release."""
         return int(self.sizes.sum())
 
     @cached_property
     def losses(self) -> dict[str, Penalties]:
         """The NCP of every class in each quasi-identifier, by name; see ``read_penalties``."""
-        if self.alone:
+        if self.is_single:
             return {}
         all_rows = self.rows == self.released_rows
         classes = dict.fromkeys(self.labels, np.ones_like(self.sizes))
@@ -182,11 +184,11 @@ class Pair:
         names = [column.name for column in self.domains]
         return [name for name in names if is_one_value(self.types[name], kinds[fold(name)])]
 
-    def suppressed(self, found: Mapping[str, Penalties]) -> npt.NDArray[np.bool_]:
+    def suppressed(self, by_column: Mapping[str, Penalties]) -> npt.NDArray[np.bool_]:
         """Return which classes are suppressed in every quasi-identifier, bool[m]."""
-        if self.alone:
+        if self.is_single:
             return np.zeros(len(self.sizes), np.bool_)
-        stars = [found[column.name].star for column in self.domains]
+        stars = [by_column[column.name].star for column in self.domains]
         return np.asarray(np.logical_and.reduce(stars))
 
     def require_no_more_rows(self) -> None:
@@ -235,9 +237,9 @@ def require_any(function: str, sensitive: Sequence[str]) -> None:
 
 def require_released(function: str, sensitive: Sequence[str], released: Sequence[str]) -> None:
     """Raise AnonError where the release, whose columns are given, lacks a sensitive one."""
-    known = {fold(name) for name in released}
+    columns = {fold(name) for name in released}
     for column in sensitive:
-        if fold(column) not in known:
+        if fold(column) not in columns:
             raise AnonError(
                 function,
                 "the release must have every sensitive column",
@@ -254,7 +256,7 @@ def is_label(sql_type: str) -> bool:
 def is_one_value(raw: str, released: str) -> bool:
     """Return whether a released column can show means or medians of a raw column, by their types.
 
-    A raw column of numbers, dates or times that is released unchanged is one of medians.
+    An unchanged column of numbers, dates or times counts as a column of medians.
     """
     if is_label(released) or released.startswith("STRUCT") or released.endswith("]"):
         return False

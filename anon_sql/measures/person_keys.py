@@ -1,9 +1,9 @@
-"""Find the identifier that tells the people behind the rows apart, if they have several rows.
+"""Find the identifier that distinguishes the people behind the rows, if they have several rows.
 
-An identifier that repeats either numbers people who have several rows, or different people share a
-value by chance, as they share a street or a name. A number or a code counts as a key of people
-because two people do not get one number. A name, an address or a text counts as one only if rows
-with one value are also alike in the quasi-identifiers, as the rows of one person are.
+An identifier that repeats either numbers people with several rows, or is shared by chance, such as
+a street or a name. A number or a code counts as a key of people, because no two people get one
+number. A name, an address or a text counts as a key only if rows with one value also have equal
+quasi-identifiers, as the rows of one person do.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,11 @@ Marks = npt.NDArray[np.uint64]
 PERSON, KEY, SHARED = "person", "key", "shared"  # kinds of identifiers: see ``Identifier``
 _ORDER = (PERSON, KEY, SHARED)
 ALIKE = 0.5  # share of pairs of rows with one value from which on the rows are one person's
-SOME = 1 << 18  # rows from which on only some values are compared
-VALUES, ROWS = 20, 50  # fewest values of a column that tells people apart, most rows of one person
+SAMPLE_ROWS = 1 << 18  # of a larger table only some values are compared
+MIN_VALUES, MAX_ROWS_PER_PERSON = (
+    20,
+    50,
+)  # of a column that numbers people
 CHANCE = 0.01  # share of all pairs of rows that may be equal in every quasi-identifier
 
 
@@ -58,30 +61,30 @@ class Identifier:
 
     @property
     def numbers_people(self) -> bool:
-        """Return whether rows with one value are one person's, as far as the table tells."""
+        """Return whether rows with one value appear to belong to one person."""
         return self.kind != SHARED or self.alike.all >= ALIKE
 
 
-def several_rows(known: Sequence[Identifier]) -> list[Identifier]:
+def several_rows(identifiers: Sequence[Identifier]) -> list[Identifier]:
     """Return the identifiers of a table by which people may have several rows.
 
     Numbers of people come before other numbers, and these before names: beside a number of the
     patient, that of a physician does not count. If each row has another number of a person, rows
     are people, and an e-mail address that repeats is shared.
     """
-    unique = [each.rows for each in known if each.kind == PERSON and not each.repeats]
-    found = [
+    unique = [each.rows for each in identifiers if each.kind == PERSON and not each.repeats]
+    repeating = [
         each
-        for each in known
+        for each in identifiers
         if each.repeats
         and each.numbers_people
         and (each.kind == PERSON or max(unique, default=-1) < each.rows)
     ]
-    best = min((_ORDER.index(each.kind) for each in found), default=0)
-    return [each for each in found if each.kind == _ORDER[best]]
+    best = min((_ORDER.index(each.kind) for each in repeating), default=0)
+    return [each for each in repeating if each.kind == _ORDER[best]]
 
 
-def person_key(known: Sequence[Identifier]) -> Identifier | None:
+def person_key(identifiers: Sequence[Identifier]) -> Identifier | None:
     """Return the identifier to count people by; None if people have one row each.
 
     Among those of ``several_rows``, it is one whose rows are alike in most quasi-identifiers: a
@@ -89,7 +92,7 @@ def person_key(known: Sequence[Identifier]) -> Identifier | None:
     then the one with the fewest values: a customer has several orders.
     """
     return min(
-        several_rows(known),
+        several_rows(identifiers),
         key=lambda one: (one.alike.each < ALIKE, -one.rows, one.values),
         default=None,
     )
@@ -100,15 +103,15 @@ def values_of(marks: Marks) -> tuple[int, int]:
 
     marks: a hash of each value, uint64[n], 0 for NULL.
     """
-    known = np.sort(marks[marks != 0])
-    return len(known), int((known[1:] != known[:-1]).sum()) + min(len(known), 1)
+    non_null = np.sort(marks[marks != 0])
+    return len(non_null), int((non_null[1:] != non_null[:-1]).sum()) + min(len(non_null), 1)
 
 
 def alike(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -> Alike:
     """Return how alike rows with one value are; quasi: a number or hash of each quasi-identifier's
     value in each row."""
     chosen = marks != 0
-    step = len(marks) // SOME + 1
+    step = len(marks) // SAMPLE_ROWS + 1
     if step > 1:  # all rows of some values
         chosen &= (marks >> np.uint64(33)) % np.uint64(step) == 0
     who = marks[chosen]
@@ -130,7 +133,7 @@ def tells_people_apart(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -
     that are equal in every one have one value. The arguments are those of ``alike``.
     """
     rows, values = values_of(marks)
-    if not VALUES <= values < rows <= ROWS * values or not quasi:
+    if not MIN_VALUES <= values < rows <= MAX_ROWS_PER_PERSON * values or not quasi:
         return False
     if alike(marks, quasi).all < ALIKE:
         return False

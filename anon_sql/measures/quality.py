@@ -50,7 +50,7 @@ _REACH = 1.5  # of the interquartile range, beyond which a number is an outlier
 
 @dataclass(frozen=True)
 class Profile:
-    """A column: nulls, how many; values: its other values, None where they are neither text nor
+    """A column. nulls: number of NULLs. values: its other values, None unless they are text,
     numbers, dates or times."""
 
     name: str
@@ -64,16 +64,16 @@ def data_quality(columns: Sequence[Profile], rows: int, repeated: int) -> list[d
 
     rows: of the table; repeated: how many of them repeat another one.
     """
-    found = [(column.name, *fault) for column in columns for fault in _faults(column)]
+    faults = [(column.name, *fault) for column in columns for fault in _faults(column)]
     return [
         {"column_name": name, "fault": fault, "rows": count, "share": count / rows}
-        for name, fault, count in [*found, (None, "duplicate", repeated)]
+        for name, fault, count in [*faults, (None, "duplicate", repeated)]
         if count
     ]
 
 
 def _faults(column: Profile) -> Iterator[tuple[str, int]]:
-    """Each kind of fault and how many rows have it."""
+    """Yield each kind of fault and the number of rows that have it."""
     yield "missing", column.nulls
     if column.values is None:
         return
@@ -96,14 +96,14 @@ def _faults(column: Profile) -> Iterator[tuple[str, int]]:
 
 
 def _rarer(spelled: npt.NDArray[np.int64], counts: npt.NDArray[np.int64]) -> int:
-    """How many rows do not have the most frequent of the spellings that are one text."""
+    """Count the rows that do not have the most frequent spelling of their text."""
     most = np.zeros(int(spelled.max(initial=-1)) + 1, dtype=np.int64)
     np.maximum.at(most, spelled, counts)
     return int(counts.sum() - most.sum())
 
 
 def _outliers(numbers: npt.NDArray[np.float64]) -> int:
-    """How many numbers lie beyond the fences of Tukey; 0 where quartiles are equal."""
+    """Count the numbers beyond the fences of Tukey; 0 if the quartiles are equal."""
     if not len(numbers):
         return 0
     ordered = np.sort(numbers)
@@ -114,7 +114,7 @@ def _outliers(numbers: npt.NDArray[np.float64]) -> int:
 
 
 def _quantile(ordered: npt.NDArray[np.float64], share: float) -> float:
-    """A quantile between two values, as ``quantile_cont`` has it."""
+    """Return an interpolated quantile, as ``quantile_cont`` does."""
     place = (len(ordered) - 1) * share
     below = int(place)
     part = place - below
@@ -126,12 +126,12 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
     """Return rows, clusters, and the classes and losses of the real rows, by name."""
     prepared = prepare(source, request, paths)
     table, call = prepared.table, prepared.call
-    found = sdka(table, call)
-    assert found.nodes is not None
+    partition = sdka(table, call)
+    assert partition.nodes is not None
     real = np.ones(table.rows, np.bool_) if source.real is None else source.real
     kept = pa.array(real)
     values = {name: column.filter(kept) for name, column in source.quasi.items()}
-    own = read_table(
+    real_table = read_table(
         request.function,
         request.quasi,
         values,
@@ -139,12 +139,14 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
         call.workers,
         prepared.trees,
     )
-    classes, nodes = (in_source_order(table, each)[real] for each in (found.classes, found.nodes))
-    measured = Measured(own, request.quasi, values).measures(classes, nodes, request.k)
+    classes, nodes = (
+        in_source_order(table, each)[real] for each in (partition.classes, partition.nodes)
+    )
+    measured = Measured(real_table, request.quasi, values).measures(classes, nodes, request.k)
     return {
-        "real_rows": own.rows,
-        "synthetic_rows": table.rows - own.rows,
-        **{name: int(found.stats[name]) for name in ("clusters", "merged")},
+        "real_rows": real_table.rows,
+        "synthetic_rows": table.rows - real_table.rows,
+        **{name: int(partition.stats[name]) for name in ("clusters", "merged")},
         **{name: measured[name] for name in ("classes", "smallest_class", "gcp", "iloss")},
     }
 

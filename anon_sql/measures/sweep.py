@@ -1,7 +1,7 @@
 """Release one table with several methods, k and l, one after another, and measure each release.
 
-``compare`` and ``tradeoff`` are built on it: each says what it varies, and what it measures of a
-release. A release that cannot be made is a row with a note, which is the sentence of its error.
+``compare`` and ``tradeoff`` are built on it: each declares what it varies and what it measures. A
+release that cannot be made is a row with a note, which is the sentence of its error.
 """
 
 import time
@@ -35,7 +35,7 @@ from anon_sql.pipeline.request import MAX_K, Request, Source
 from anon_sql.privacy.constraint import Constraint
 from anon_sql.privacy.l_diversity import LDiversity
 
-FEW = 50  # rows that a method is loaded with
+WARM_UP_ROWS = 50  # of the run that compiles a method's kernels
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class OneMethod:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeList:
     """A list of values, read without repeats; a value that is no k is an error in its row."""
 
     def read(self, function: str, name: str, value: Any) -> tuple[Any, ...]:
@@ -71,7 +71,7 @@ class Sizes:
                 Parameter(name) + " must be whole numbers",
                 "NULL" if value is None else None,
             )
-        return tuple(k for at, k in enumerate(listed) if k not in listed[:at])
+        return tuple(k for i, k in enumerate(listed) if k not in listed[:i])
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,15 @@ class Settings:
 
 
 def _method(function: str, parameter: str, value: Any) -> str:
-    known = release_methods()
-    if isinstance(value, str) and fold(value) in known:
+    methods = release_methods()
+    if isinstance(value, str) and fold(value) in methods:
         return fold(value)
     text = isinstance(value, str)
     raise AnonError(
         function,
         Parameter(parameter) + " must name release methods",
         f"'{value}'" if text else kind(value),
-        did_you_mean(value, known) if text else "anon_methods() lists them",
+        did_you_mean(value, methods) if text else "anon_methods() lists them",
     )
 
 
@@ -110,20 +110,20 @@ def _options(function: str, method: Method, chosen: Any) -> Any:
     if chosen is not None and not isinstance(chosen, dict):
         rule = Parameter("options") + f" of {method.name} must be a struct"
         raise AnonError(function, rule, kind(chosen))
-    own = parameters_of(method.takes)
-    known = [name for name in own if name not in IN_SQL]
+    declared = parameters_of(method.takes)
+    names = [name for name in declared if name not in IN_SQL]
     for name in chosen or {}:
-        if name not in own:
-            hint = did_you_mean(name, known) if known else f"{method.name} has none of its own"
+        if name not in declared:
+            hint = did_you_mean(name, names) if names else f"{method.name} has none of its own"
             rule = Parameter("options") + f" must name parameters of {method.name}"
             raise AnonError(function, rule, f"'{name}'", hint)
-    defaults = {name: takes(method.name)[name].default for name in known}
+    defaults = {name: takes(method.name)[name].default for name in names}
     return read_group(method.takes, function, {**defaults, **(chosen or {})})
 
 
 def comparable() -> dict[str, Method]:
     """Return the methods whose releases have the table's rows, by name."""
-    return {name: known for name, known in release_methods().items() if not known.perturbative}
+    return {name: method for name, method in release_methods().items() if not method.perturbative}
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class SweptTable:
         call = replace(
             self.prepared.call,
             function=method,
-            constraint=self.limits[level].at(request.k),
+            constraint=self.limits[level].with_k(request.k),
             workers=Workers(method, request.threads),
             options=request.options,
         )
@@ -190,15 +190,17 @@ class SweptTable:
         """Run a method on a few rows, so that the time of compiling its kernels is not measured."""
         stopping.check(self.request.function)
         table = self.prepared.table
-        part = np.arange(table.rows) < FEW
+        part = np.arange(table.rows) < WARM_UP_ROWS
         try:
             level = None if level is None else min(size(method, level, "l"), 2)
             request, call = self.request_of(method, 2, level)
-            few, constraint = table.only(part), call.constraint.only(part)
-            constraint.require(method, few.rows)  # methods rely on it
+            some_rows, constraint = table.only(part), call.constraint.only(part)
+            constraint.require(method, some_rows.rows)  # methods rely on it
             assert request.method is not None
-            found = request.method.run(few, replace(call, constraint=constraint, strata=None))
-            protect(few, found.classes, constraint, call.workers)
+            partition = request.method.run(
+                some_rows, replace(call, constraint=constraint, strata=None)
+            )
+            protect(some_rows, partition.classes, constraint, call.workers)
         except AnonError:  # said in the rows of this method and l
             stopping.check(self.request.function)
 
@@ -209,9 +211,9 @@ class SweptTable:
         call.constraint.require(method, table.rows)
         require_strata(call, table.rows)
         started = time.perf_counter()
-        found = legal_partition(table, call, request.method)
+        partition = legal_partition(table, call, request.method)
         seconds = time.perf_counter() - started
-        return Trial(replace(self.prepared, request=request, call=call), found, seconds)
+        return Trial(replace(self.prepared, request=request, call=call), partition, seconds)
 
 
 Measure = Callable[[Trial], Mapping[str, Any]]
@@ -247,8 +249,8 @@ def sweep(
 
     names = methods or [
         name
-        for name, known in comparable().items()
-        if table is None or known.fits(table.prepared.table)
+        for name, candidate in comparable().items()
+        if table is None or candidate.fits(table.prepared.table)
     ]
     rows = []
     with Progress(request.function, len(names) * len(ks) * len(ls)) as progress:

@@ -1,4 +1,4 @@
-"""Count the rows that few others equal on several columns, and find the columns that do most."""
+"""Count rows with rare combinations of values, and find the columns that contribute most."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,12 @@ Codes = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
 UNIQUE_SHARE = 0.0  # of the rows: may be unique on the kept columns together, unless asked
-RARE_SHARE = 0.1  # of the rows, from which on a caller is told that fewer than k share kept values
-FEW = 3  # maximum number of columns that are named
+RARE_SHARE = (
+    0.1  # of the rows: if more have kept values that fewer than k rows have, users are told
+)
+MAX_STEPS = 3  # columns that are named
 _NUMBERS_PER_ROW = 4  # numbers per row up to which combinations are counted as they are
-MOST = 0.95  # share of the unique rows at which further columns add little
+ENOUGH_SHARE = 0.95  # share of the unique rows at which further columns add little
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Numbered:
             return Numbered.of(joined(self.codes, other.codes))
         return Numbered(self.codes * other.width + other.codes, width)
 
-    def at(self, rows: npt.NDArray[np.int64]) -> "Numbered":
+    def of_rows(self, rows: npt.NDArray[np.int64]) -> "Numbered":
         """Return the numbers of some rows."""
         return Numbered(self.codes[rows], self.width)
 
@@ -97,29 +99,29 @@ def few_together(
 
     hashes_of: a hash of each value of a column, uint64[n]. fewer_than: 2 for unique rows. Columns
     are added one by one, each the one that leaves most such rows (among equals most combinations of
-    values, then the first), until ``MOST`` of the rows of all columns are reached, or ``FEW``
-    columns.
+    values, then the first), until ``ENOUGH_SHARE`` of the rows of all columns are reached, or
+    ``MAX_STEPS`` columns.
     """
     if not names:
         return 0, []
 
-    known = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)
+    combined = np.zeros(len(hashes_of(names[0])), dtype=np.uint64)
 
     def beside(before: Hashes, name: str) -> Hashes:
         stopping.check()
         mixed: Hashes = kernels.hashing.mix(before, hashes_of(name).view(np.int64))
         return mixed
 
-    total, _ = counts(reduce(beside, names, known), fewer_than)
+    total, _ = counts(reduce(beside, names, combined), fewer_than)
     steps: list[Step] = []
-    while total and len(steps) < FEW and (not steps or steps[-1].rows < MOST * total):
+    while total and len(steps) < MAX_STEPS and (not steps or steps[-1].rows < ENOUGH_SHARE * total):
         chosen = {step.column for step in steps}
-        found = {n: counts(beside(known, n), fewer_than) for n in names if n not in chosen}
-        if not found:
+        candidates = {n: counts(beside(combined, n), fewer_than) for n in names if n not in chosen}
+        if not candidates:
             break
-        best = max(found, key=lambda name: found[name])
-        known = beside(known, best)
-        steps.append(Step(best, found[best][0]))
+        best = max(candidates, key=lambda name: candidates[name])
+        combined = beside(combined, best)
+        steps.append(Step(best, candidates[best][0]))
     return total, steps
 
 

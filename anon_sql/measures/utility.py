@@ -1,4 +1,4 @@
-"""What a release keeps and what it costs: every measure of information loss, from its counts."""
+"""Compute every measure of ``utility`` from the counts of a release."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """The labels of one quasi-identifier; rows, classes: int64[m], how many show each label."""
+    """The labels of one quasi-identifier; rows, classes: int64[m], the numbers that have each."""
 
     values: pa.Array
     rows: Ints
@@ -92,7 +92,7 @@ class CountedRelease:
 def counted_as_printed(
     domains: Sequence[AttributeDomain], labels: Mapping[str, LabelCounts], sizes: Sizes
 ) -> tuple[dict[str, LabelCounts], Sizes]:
-    """Return what a release shows with its values as a release function prints them.
+    """Return labels and sizes with values as a release function prints them.
 
     See ``as_printed``. labels, sizes: as in ``CountedRelease``.
     """
@@ -100,23 +100,25 @@ def counted_as_printed(
     raw = {column.name: column.raw for column in domains}
     gone = int(sizes.classes[sizes.suppressed].sum())
     counts = {name: each.rows for name, each in labels.items()}
-    printed, sure, null_gone = texts_as_printed(columns, raw, counts, gone=gone > 0)
+    printed, star_is_suppression, null_gone = texts_as_printed(columns, raw, counts, gone=gone > 0)
     hidden = int(sizes.rows[sizes.suppressed].sum())
-    found = {}
+    printed_labels = {}
     for name, (values, star) in printed.items():
         rows, classes = labels[name].rows, labels[name].classes
-        if sure and star.any():  # other rows than the suppressed ones have the value *
+        if (
+            star_is_suppression and star.any()
+        ):  # other rows than the suppressed ones have the value *
             left = ~star | (classes > gone)
             shown = pa.concat_arrays([values.filter(pa.array(left)), pa.array([STAR])])
-            found[name] = LabelCounts(
+            printed_labels[name] = LabelCounts(
                 shown,
                 np.append((rows - star * hidden)[left], hidden),
                 np.append((classes - star * gone)[left], gone),
             )
         else:
-            found[name] = LabelCounts(values, rows, classes)
-    suppressed = (sizes.suppressed & sure) | (sizes.null & null_gone)
-    return found, replace(sizes, suppressed=suppressed)
+            printed_labels[name] = LabelCounts(values, rows, classes)
+    suppressed = (sizes.suppressed & star_is_suppression) | (sizes.null & null_gone)
+    return printed_labels, replace(sizes, suppressed=suppressed)
 
 
 def counted_release(
@@ -141,7 +143,7 @@ def counted_release(
 
 Floats = npt.NDArray[np.float64]
 COUNTS = ("rows", "suppressed", "classes", "smallest_class", "dm", "dm_star")
-LOST = 0.9  # ncp above which a column says next to nothing
+LOST = 0.9  # a column with a larger ncp has hardly any information left
 FIGURES = ("cavg", "suppression_rate", "gcp", "iloss")
 UTILITY = pa.struct(
     [
@@ -156,7 +158,7 @@ UTILITY = pa.struct(
 
 @dataclass(frozen=True)
 class Utility:
-    """What the measures of ``utility`` depend on."""
+    """The parameters of ``utility``."""
 
     k: int = param(5, Whole(1), "the k of the release, by which cavg divides")
     ncp: str = param(
@@ -188,31 +190,31 @@ def utility(
     weights: Mapping[str, float] = MappingProxyType({}),
     *,
     adds: bool = False,
-    own: bool = False,
+    released_alone: bool = False,
 ) -> dict[str, Any]:
     """Return the fields of ``UTILITY``.
 
     Columns that show means or medians have no ncp, and the release then no gcp or iloss. k: of
     cavg. form: of the NCP of texts, see ``set_loss``. weights: of gcp, by column. adds: whether the
-    release may have more rows than the raw table, and then no gcp or iloss. own: whether to count
-    the rows of the release alone, as if the raw table had as many. Raises AnonError where raw and
-    release do not belong together.
+    release may have more rows than the raw table, and then no gcp or iloss. released_alone: whether
+    to count the rows of the release alone, as if the raw table had as many. Raises AnonError where
+    raw and release do not belong together.
     """
-    if not adds and not own:
+    if not adds and not released_alone:
         counted.require_no_more_rows()
     penalties = counted.penalties(form)
     names = [column.name for column in counted.domains]
-    found, counts = (
+    column_penalties, counts = (
         [penalties[name] for name in names],
         [counted.labels[name].rows for name in names],
     )
     sizes, released = counted.sizes, counted.released_rows
-    rows = released if own else counted.rows
+    rows = released if released_alone else counted.rows
     left_out = rows - released
     suppressed = int(sizes.rows[sizes.suppressed].sum()) + left_out
-    losses = [each.loss for each in found]
+    losses = [each.loss for each in column_penalties]
     lost = of_losses(rows, counts, losses, left_out, of_columns(weights, names))
-    single = [each.one_value for each in found]
+    single = [each.one_value for each in column_penalties]
     lossy = left_out >= 0 and not any(single)
     kept = ~sizes.suppressed
     measured = of_classes(rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
@@ -221,14 +223,16 @@ def utility(
         **measured,
         "smallest_class": measured["smallest_class"] if released else None,
         "gcp": lost["gcp"] if lossy else None,
-        "iloss": of_heights(counts, [each.height for each in found], left_out) if lossy else None,
+        "iloss": of_heights(counts, [each.height for each in column_penalties], left_out)
+        if lossy
+        else None,
         "attributes": names,
         "ncp": [None if one else ncp for one, ncp in zip(single, lost["ncp"], strict=True)],
     }
 
 
 def of_classes(rows: int, sizes: Ints, classes: Ints, suppressed: int, k: int) -> Mapping[str, Any]:
-    """Return what the sizes of classes say, by the names of ``UTILITY``.
+    """Return the measures of the sizes of classes, by the names of ``UTILITY``.
 
     rows: of the raw table. sizes: int64[m], of the classes that are not suppressed; classes:
     int64[m], how many are of that size. suppressed: rows, which are one class of dm and cost

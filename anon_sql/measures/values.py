@@ -52,8 +52,8 @@ def value_loss(
 
     raw, released: its values in either relation. rows: as of ``row_pairs``, None without an id.
     """
-    known, present = valid(raw), valid(released)
-    values, replaced = doubles(sql_type, raw)[known], doubles(sql_type, released)
+    has_raw, present = valid(raw), valid(released)
+    values, replaced = doubles(sql_type, raw)[has_raw], doubles(sql_type, released)
     scale = float(np.abs(values).max(initial=0.0)) or 1.0
     values, replaced = values / scale, replaced / scale
     middle = values.mean() if len(values) else 0.0
@@ -61,11 +61,11 @@ def value_loss(
     if total <= 0.0:
         return {"attribute": name, "sse_sst": None, "il1s": None}
     if rows is None:
-        complete, slack = present.all() and known.all(), ROUNDED.get(sql_type, 0.0) / scale
+        complete, slack = present.all() and has_raw.all(), ROUNDED.get(sql_type, 0.0) / scale
         lost = _of_means(values, replaced, middle, total, slack) if complete else None
         return {"attribute": name, "sse_sst": lost, "il1s": None}
     stands = np.append(np.where(present, replaced, middle), middle)  # the last for a row left out
-    beside = stands[rows][known]
+    beside = stands[rows][has_raw]
     away = np.abs(values - beside)
     unit = np.sqrt(2 * total / max(len(values) - 1, 1))
     return {

@@ -85,7 +85,7 @@ def exchangeable_groups(table: QuasiTable, call: Call[Any]) -> npt.NDArray[np.in
 
     The rows beyond a multiple of a block are a random set, whose choice is secret.
     """
-    limits = call.constraint.at(1)
+    limits = call.constraint.with_k(1)
     assert limits.rules is not None
     least = max(limits.smallest, 2)
     block = BLOCK_FACTOR * least
@@ -131,7 +131,7 @@ def _set_apart(
     count: how many rows are set apart.
     random: secret random numbers.
     """
-    limits = call.constraint.at(1)
+    limits = call.constraint.with_k(1)
     for _ in range(MAX_ATTEMPTS if count else 0):
         chosen = np.zeros(table.rows, np.bool_)
         chosen[random.permutation(table.rows)[:count]] = True

@@ -180,7 +180,7 @@ class Constraint:
         rule = f"the whole table must {self.requirement} as one class"
         return AnonError(function, rule, "one that does not", "nothing was released")
 
-    def at(self, k: int) -> "Constraint":
+    def with_k(self, k: int) -> "Constraint":
         """Return the same constraint with another k."""
         return replace(self, k=k, rules=self.rules._replace(k=k) if self.rules else None)
 

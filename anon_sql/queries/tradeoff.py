@@ -11,7 +11,7 @@ from anon_sql.core.hierarchy.column import tree_of
 from anon_sql.core.parameters import Whole, declare, param
 from anon_sql.measures.classes import dominance
 from anon_sql.measures.loss import AttributeDomain, domain
-from anon_sql.measures.sweep import Measure, OneMethod, Settings, Sizes, SweptTable, Trial, sweep
+from anon_sql.measures.sweep import Measure, OneMethod, Settings, SizeList, SweptTable, Trial, sweep
 from anon_sql.measures.utility import LOST, counted_release, utility
 from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.compute import labelled
@@ -40,10 +40,10 @@ _NOTHING = {"classes": 0, "suppressed": 0, "lost_columns": []}  # of a table wit
 class Tradeoff:
     """The parameters of ``tradeoff``."""
 
-    ks: Any = param((2, 5, 10, 20, 50), Sizes(), "values of k to try")
+    ks: Any = param((2, 5, 10, 20, 50), SizeList(), "values of k to try")
     ls: Any = param(
         (1, 2),
-        Sizes(),
+        SizeList(),
         "values of l (distinct values of each sensitive column in a class) to try; an l above 1 "
         "needs a sensitive column",
     )

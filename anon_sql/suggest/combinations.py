@@ -128,7 +128,7 @@ def _unique(together: Numbered | None, last: Numbered, known: Flags) -> Flags:
     if 2 * len(left) > len(known):  # to look at all rows is faster
         return together.beside(last).unique() & ~known
     unique = np.zeros(len(known), dtype=np.bool_)
-    unique[left] = together.at(left).beside(last.at(left)).unique()
+    unique[left] = together.of_rows(left).beside(last.of_rows(left)).unique()
     return unique
 
 

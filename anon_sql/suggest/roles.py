@@ -17,7 +17,7 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.notation import Recognized, recognize
 from anon_sql.core.roles import REST
 from anon_sql.errors import AnonError, Argument, Parameter, listed, looks_like_name
-from anon_sql.measures.determined import SOME, determines, numbered
+from anon_sql.measures.determined import SAMPLE_ROWS, determines, numbered
 from anon_sql.measures.person_keys import (
     KEY,
     PERSON,
@@ -413,7 +413,7 @@ def _beside_others(
     own = chosen[at]
     if own.role != "keep" or not shapes[at].known:
         return own
-    some = slice(None, None, len(marks[at]) // SOME + 1)
+    some = slice(None, None, len(marks[at]) // SAMPLE_ROWS + 1)
     value = numbered(marks[at][some])
     for other in _of_role("quasi", chosen):
         key = numbered(marks[other][some])

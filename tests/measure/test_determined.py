@@ -1,4 +1,5 @@
-"""Columns that determine others, against a prediction of each row from the others in plain Python."""
+"""Columns that determine others, against a prediction of each row from the others in plain
+Python."""
 
 import random
 from collections import Counter
@@ -6,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anon_sql.measures.determined import avoided, determines, keys_of, mode, numbered
+from anon_sql.measures.determined import avoided_errors, determines, keys_of, mode, numbered
 from anon_sql.measures.person_keys import tells_people_apart
 
 pytestmark = pytest.mark.quick
@@ -39,7 +40,7 @@ def test_each_row_is_predicted_from_the_others(seed):
     keys = [draw.randrange(draw.choice([2, 10, 200])) for _ in range(rows)]
     values = [key % 3 if draw.random() < 0.8 else draw.randrange(4) for key in keys]
     key, value = numbered(np.array(keys)), numbered(np.array(values))
-    assert avoided(key, value) == pytest.approx(predicted(keys, values))
+    assert avoided_errors(key, value) == pytest.approx(predicted(keys, values))
     for one, own in enumerate(mode(key, value)):
         counts = Counter(value[key == one].tolist())
         assert counts[int(own)] == max(counts.values())
@@ -57,7 +58,7 @@ def test_what_determines_and_what_does_not():
     assert not determines(numbered(born), numbered(other))
     noisy = np.where(draw.random(600) < 0.05, 99, age // 3)
     assert determines(numbered(age), numbered(noisy))
-    assert avoided(numbered(age), np.zeros(600, np.int64)) == 0  # a column of one value
+    assert avoided_errors(numbered(age), np.zeros(600, np.int64)) == 0  # a column of one value
 
 
 def test_two_columns_together():

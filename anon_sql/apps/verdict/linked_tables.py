@@ -17,7 +17,7 @@ from anon_sql.core.names import quote
 from anon_sql.core.parameters import parameters_of
 from anon_sql.hosts.duckdb.linked_folds import Folds
 from anon_sql.linked.schema import Node, Schema
-from anon_sql.measures.determined import SOME, Ints, determines, keys_of, numbered
+from anon_sql.measures.determined import SAMPLE_ROWS, Ints, determines, keys_of, numbered
 
 SURE = parameters_of(Inference)["sure"].default
 Sql = Callable[[str], str]
@@ -100,7 +100,7 @@ class LinkedTables:
             f"SELECT * EXCLUDE (person) FROM (SELECT DISTINCT {person} AS person, {named} "
             f"FROM {joined})"
         ).to_arrow_table()
-        step = table.num_rows // SOME + 1
+        step = table.num_rows // SAMPLE_ROWS + 1
         return [numbered(integers(each.combine_chunks())[::step]) for each in table.columns]
 
     def _determined(self, node: Node, kept: Sequence[str]) -> dict[str, str]:

@@ -177,7 +177,7 @@ def _outside(
 
 
 def printed_hashes(labels: Sequence[Labels]) -> npt.NDArray[np.uint64]:
-    """Return a hash of the printed labels of each class, uint64[m], which depends on nothing else."""
+    """Return a hash of the printed labels of each class, uint64[m]. Nothing else enters it."""
     hashes = np.zeros(len(labels[0].label_of), dtype=np.uint64)
     for made in labels:
         coded = _printed(made.printed).dictionary_encode()

@@ -56,7 +56,7 @@ def all_measures(
     if pair_input.alone:
         return pa.array([{"smallest_class": pair_input.smallest_class()}], UTILITY)
     counted, weighted = pair_input.counted(quasi), read_weights(name, chosen.weights, quasi)
-    more = {"adds": first(adds), "own": first(own)}
+    more = {"adds": first(adds), "released_alone": first(own)}
     return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, **more)], UTILITY)
 
 
