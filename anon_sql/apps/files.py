@@ -13,6 +13,7 @@ import duckdb
 from anon_sql.apps.csv.dialect import UTF_8, Dialect
 from anon_sql.apps.csv.loading import OF_FILE, load
 from anon_sql.apps.csv.source import CsvSource
+from anon_sql.apps.formats import statistics, statistics_writing, workbook_writing, workbooks
 from anon_sql.apps.formats.format import Format, Source
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words, joined
@@ -244,8 +245,17 @@ def parquet(source: Path, called: tuple[str, str]) -> list[str]:
 
 def write(con: duckdb.DuckDBPyConnection, select: str, temporary: Path, target: Path) -> None:
     """Write a query to ``temporary``, in the format that the name of the target says."""
-    _, ending = kind(target)
+    ending = require_written(target)
     FORMATS[ending].write(con, select, temporary, ending)
+
+
+def require_written(target: Path) -> str:
+    """Return the ending of a file that can be written. Raises AnonError for one of another kind."""
+    _, ending = kind(target)
+    if instead := FORMATS[ending].instead:
+        rule = Parameter("OUT") + " must be of a format that can be written"
+        raise AnonError("release", rule, f"a {ending} file", f"name it {instead}")
+    return ending
 
 
 def _write_csv(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) -> None:
@@ -285,3 +295,10 @@ _OF_DUCKDB = {
 }
 # by the ending of a name; a file has the first that fits
 FORMATS: dict[str, Format] = {ending: _OF_DUCKDB[name] for ending, name in KINDS.items()}
+FORMATS[".xlsx"] = Format("workbook", workbooks.read, workbook_writing.write)
+for _only_read in (".xls", ".ods"):
+    FORMATS[_only_read] = replace(FORMATS[".xlsx"], instead=".xlsx")
+for _of_program in (*statistics_writing.ENDINGS, ".sas7bdat"):
+    _write = statistics_writing.write
+    FORMATS[_of_program] = Format("statistics", statistics.read, _write)
+FORMATS[".sas7bdat"] = replace(FORMATS[".sas7bdat"], instead=".xpt")

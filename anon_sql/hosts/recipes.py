@@ -39,12 +39,15 @@ _WITHOUT = {"tbl", "hierarchy", "like", *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),
-    **dict.fromkeys(("header", "trim"), bool),
+    **dict.fromkeys(("header", "trim", "variable_labels"), bool),
+    "sheet": str,
+    "first_row": int,
+    "missing": dict,
     "null": list,
     **dict.fromkeys(("decimal", "thousands", "date_format", "timestamp_format"), (str, dict)),
 }
 READING = (  # how a file is read; of the delimiter and the header the names of columns tell
-    *("quote", "null", "encoding", "trim"),
+    *("quote", "null", "encoding", "trim", "sheet", "first_row", "missing", "variable_labels"),
     *("decimal", "thousands", "date_format", "timestamp_format"),
 )
 _STATEMENT: dict[str, type | tuple[type, ...]] = {

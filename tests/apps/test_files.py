@@ -253,11 +253,12 @@ def test_files_that_cannot_be(people):
     folder = people.parent
     roles = ["--quasi", "age"]
     (folder / "dir.csv").mkdir()
-    assert refused("release", people, folder / "x.xlsx", *roles) == (
-        "release: files must end in .csv, .tsv, .csv.gz, .tsv.gz, .csv.zst, .tsv.zst, .parquet, got 'x.xlsx'"
+    assert refused("release", people, folder / "x.docx", *roles) == (
+        "release: files must end in .csv, .tsv, .csv.gz, .tsv.gz, .csv.zst, .tsv.zst, .parquet, "
+        ".xlsx, .xls, .ods, .sav, .zsav, .por, .xpt, .dta, .sas7bdat, got 'x.docx'"
     )
-    (folder / "x.xlsx").write_text("")
-    assert "files must end in" in refused("release", folder / "x.xlsx", folder / "y.csv", *roles)
+    (folder / "x.docx").write_text("")
+    assert "files must end in" in refused("release", folder / "x.docx", folder / "y.csv", *roles)
     assert refused("release", folder / "no.csv", folder / "y.csv", *roles) == (
         f"release: IN must be a file, got '{folder / 'no.csv'}'"
     )

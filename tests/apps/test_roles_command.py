@@ -94,7 +94,7 @@ def test_other_files(tmp_path, ending):
 
 def test_refusals(people, tmp_path):
     assert refused("roles", tmp_path / "no.csv").startswith("roles: FILE must be a file, got")
-    assert refused("roles", tmp_path / "no.xlsx").startswith("roles: files must end in")
+    assert refused("roles", tmp_path / "no.docx").startswith("roles: files must end in")
     assert refused("roles", people, "--sql", "--dbt") == (
         "roles: one format must be chosen, got --sql and --dbt"
     )

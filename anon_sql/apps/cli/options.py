@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from anon_sql.apps.cli.progress import Shown
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect, dialect
 from anon_sql.apps.csv.loading import OF_FILE
+from anon_sql.apps.formats import missing_codes
 from anon_sql.core import common_parameters
 from anon_sql.core.names import quote
 from anon_sql.core.pseudonyms import KEY
@@ -207,7 +208,7 @@ class ReleaseCall:
     def of_one_table(self) -> list[str]:
         """Return the options that only the release of one table takes."""
         groups = (self.protection, self.earlier, self.series, self.large)
-        read = ["--delimiter, --quote, --header, --null, --encoding or --trim"]
+        read = ["--delimiter, --quote, --header, --null, --encoding, --trim or --sheet"]
         return [
             *(["--method"] if self.method != METHOD else []),
             *(option for group in groups for option in changed(group)),
@@ -252,7 +253,10 @@ def _options(group: Any) -> list[inspect.Parameter]:
     ]
 
 
-TABLE_FILE = "CSV, TSV or Parquet file, folder of Parquet files, or FILE.duckdb:schema.table."
+TABLE_FILE = (
+    "CSV, TSV or Parquet file, workbook, SPSS, SAS or Stata file, folder of Parquet files, or "
+    "FILE.duckdb:schema.table."
+)
 Hierarchy = Annotated[
     Path | None,
     typer.Option(
@@ -272,13 +276,24 @@ WithManifest = Annotated[
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace an existing file.")]
 
 
-def _csv(name: str, kind: Any, default: Any, spelling: str, says: str) -> inspect.Parameter:
-    option = typer.Option(spelling, help=says, show_default=False, rich_help_panel="CSV files")
+def _read_as(
+    panel: str,
+    name: str,
+    kind: Any,
+    default: Any,
+    spelling: str,
+    says: str,
+    least: int | None = None,
+) -> inspect.Parameter:
+    option = typer.Option(spelling, help=says, show_default=False, rich_help_panel=panel, min=least)
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
     )
 
 
+_csv = partial(_read_as, "CSV files")
+_of_workbook = partial(_read_as, "Workbooks")
+_of_program = partial(_read_as, "SPSS, SAS and Stata files")
 _DIALECT = [
     _csv(
         *("delimiter", str | None, None, "--delimiter"),
@@ -317,6 +332,22 @@ _DIALECT = [
         *("trim", bool, False, "--trim"),
         "Remove blanks around texts, also of other files and of tables.",
     ),
+    _of_workbook(
+        *("sheet", str | None, None, "--sheet"),
+        "Sheet to read. Default: the only one with rows.",
+    ),
+    _of_workbook(
+        *("first_row", int, 1, "--first-row"), "Row of the headings. Default: 1.", least=1
+    ),
+    _of_program(
+        *("missing", list[str], [], "--missing"),
+        "COLUMN=CODE that means a missing value, in place of those that the file declares; "
+        "may be repeated.",
+    ),
+    _of_program(
+        *("variable_labels", bool, False, "--variable-labels"),
+        "Keep the labels of columns in a release of the same format.",
+    ),
 ]
 
 
@@ -327,7 +358,10 @@ def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
 
 def _dialect(function: str, **given: Any) -> Dialect:
     signs = {name: given.pop(name) for name in notations.PARAMETERS}
-    return dialect(function, **given, notations=notations.declared(function, signs))
+    of_others = {name: given.pop(name) for name in ("sheet", "first_row", "variable_labels")}
+    missing = missing_codes.of_options(function, given.pop("missing"))
+    found = dialect(function, **given, notations=notations.declared(function, signs))
+    return replace(found, missing=missing, **of_others)
 
 
 def read_raw(

@@ -27,6 +27,8 @@ from anon_sql.hosts.parts.workspace import Place
 from anon_sql.hosts.series_file import SeriesFile, naming
 from anon_sql.methods.method import release_methods
 
+PARQUET = ".parquet"
+
 
 @dataclass(frozen=True)
 class ReleasedRelation:
@@ -177,10 +179,11 @@ class Output:
         """
         for path in (self.target, self.manifest):
             remove_temporary(path)
-        is_csv = not self.in_files and files.kind(self.target)[0] == "csv"
-        if is_csv and form == "typed":
+        ending = PARQUET if self.in_files else files.require_written(self.target)
+        if ending != PARQUET and form == "typed":
             rule = "OUT must be Parquet for --format typed"
-            raise AnonError("release", rule, "CSV", "name it .parquet")
+            got = "CSV" if files.FORMATS[ending].name == "csv" else f"a {ending} file"
+            raise AnonError("release", rule, got, "name it .parquet")
         files.check_pair(source, self.target, overwrite, self.in_files, database=database)
         if self.stated and not overwrite and self.manifest.exists():
             rule, got = "the manifest must be a new file", f"'{self.manifest}', which exists"

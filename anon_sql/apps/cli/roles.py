@@ -217,14 +217,19 @@ def disclosed(roles: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def as_written(dialect: Dialect) -> dict[str, Any]:
-    """Return how a CSV file is written, as far as that is not the default."""
+    """Return how a file is written, as far as that is not the default."""
     default = Dialect()
-    names = ("delimiter", "quote", "header", "encoding", "trim")
+    names = (
+        *("delimiter", "quote", "header", "encoding", "trim"),
+        *("sheet", "first_row", "variable_labels"),
+    )
     said = {name: getattr(dialect, name) for name in names}
     changed = {name: value for name, value in said.items() if value != getattr(default, name)}
     nulls = [text for text in dialect.nulls if text]
     written = notations.as_recipe(dialect.notations)
-    return {**changed, **({"null": nulls} if nulls else {}), **written}
+    missing = {name: list(codes) for name, codes in dialect.missing}
+    listed_ = {"null": nulls, "missing": missing}
+    return {**changed, **{name: said for name, said in listed_.items() if said}, **written}
 
 
 def _stem(path: Path) -> str:

@@ -13,6 +13,7 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import Declared, as_options
+from anon_sql.apps.formats.dictionary import missing
 from anon_sql.apps.verdict.rules import FLOORS, VERDICT
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import ROLES, fold, tagged
@@ -129,6 +130,9 @@ def reading(
     merged = files.blanks(con, "raw", con.table("raw").columns)[1] if again else []
     if merged:  # trimmed texts are fewer values, which also decide roles
         full = replace(full, trim=True)
+    if coded := missing(con, "raw"):  # which a recipe names, so that they can be changed
+        full = replace(full, missing=coded)
+        marked = replace(marked, missing=coded)
     if again and full != marked:
         _read_again(con, source, full)
     noted = []

@@ -23,7 +23,9 @@ class Dialect:
     first. encoding: a codec of Python's.
     notations: how numbers, dates and times are written, each a parameter, a column or None for the
     file, and its value. trim: whether blanks around texts are removed, also of a source that is not
-    CSV.
+    CSV. sheet, first_row: of a workbook, the sheet that is read, and the row of its headings from
+    1. missing: of a statistics file, the codes that mean a missing value, by column, in place of
+    those that the file declares. variable_labels: whether a release keeps its variable labels.
     """
 
     delimiter: str | None = None
@@ -33,6 +35,10 @@ class Dialect:
     encoding: str = UTF_8
     notations: tuple[tuple[str, str | None, str], ...] = ()
     trim: bool = False
+    sheet: str | None = None
+    first_row: int = 1
+    missing: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    variable_labels: bool = False
 
     def named(self, delimiter: str) -> "Dialect":
         """Return the dialect with this delimiter if it has none."""

@@ -298,12 +298,12 @@ def load(
             for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
         )
         con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(_TEXTS)}")
-        return _of_names(found) if labels else _of_names(found) | _nearly_typed(con, names, kinds)
+        return of_names(found) if labels else of_names(found) | _nearly_typed(con, names, kinds)
     finally:
         con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
 
 
-def _of_names(found: Header) -> dict[str, Words]:
+def of_names(found: Header) -> dict[str, Words]:
     """Return a sentence about the file if columns were numbered."""
     said = [
         f"{len(same)} columns have one name and are called {listed(same)}"

@@ -41,9 +41,11 @@ class Format:
 
     read: create a table of this name with all rows of a file; return a sentence for each column
     that is not what a person expects. write: write the rows of a query to a path, which has a
-    temporary name, in the form that an ending says.
+    temporary name, in the form that an ending says. instead: the ending in which a release is
+    written, if it cannot be written in this format.
     """
 
     name: str
     read: Read
     write: Write
+    instead: str = ""

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import duckdb
 from anon_sql.apps import files, manifest
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
+from anon_sql.apps.formats import missing_codes
 from anon_sql.apps.verdict.figures import arguments, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.remedies import first, remedied
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
@@ -175,9 +176,9 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
 
 
 def dialect_of(function: str, recipe: Recipe) -> Dialect:
-    """Return how the source is written, if it is a CSV file."""
+    """Return how the source is written, if it is a file that has to be told."""
     said = recipe.source
-    return dialect(
+    found = dialect(
         function,
         said.get("delimiter"),
         said.get("quote", '"'),
@@ -187,12 +188,28 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
         notations.of_recipe(function, said),
         said.get("trim", False),
     )
+    return replace(
+        found,
+        sheet=said.get("sheet"),
+        first_row=_first_row(function, said.get("first_row", 1)),
+        missing=missing_codes.of_recipe(function, said.get("missing", {})),
+        variable_labels=said.get("variable_labels", False),
+    )
+
+
+def _first_row(function: str, number: int) -> int:
+    if number < 1:
+        rule = "first_row in [source] must be at least 1"
+        raise AnonError(function, rule, f"{number}")
+    return number
 
 
 def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
     """Make ``raw`` and the hierarchies of a recipe."""
     recipes.require_content("recipe", found)
-    if found.table is None and (files.kind(found.file, "recipe")[0] == "csv" or _is_read(found)):
+    if found.table is None and (
+        files.kind(found.file, "recipe")[0] != "parquet" or _is_read(found)
+    ):
         with duckdb.connect() as own, stopping.reaching(lambda: interrupt(own)):
             register(own)
             called = ("recipe", "the source of the recipe")

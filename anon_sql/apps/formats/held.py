@@ -1,0 +1,78 @@
+"""Check that a file format can hold a release, before any of it is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+from anon_sql.core.names import quote
+from anon_sql.errors import AnonError, Option, Words, listed
+
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"  # which XML cannot hold
+NESTED = ("[]", "STRUCT(", "MAP(", "UNION(", "VARIANT")
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a format can hold.
+
+    ending: of its files. rows, columns: at most. longest: text, in characters. controls: whether
+    control characters are refused. blanks: whether blanks at the end of a text are lost.
+    """
+
+    ending: str
+    rows: int
+    columns: int
+    longest: int
+    controls: bool = False
+    blanks: bool = False
+
+
+def columns_of(con: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
+    """Return the SQL type of each column of a query."""
+    return {name: kind for name, kind, *_ in con.execute(f"DESCRIBE {select}").fetchall()}
+
+
+def is_nested(kind: str) -> bool:
+    """Return whether a SQL type is one of lists, structs, maps or unions."""
+    return kind.endswith("]") or kind.startswith(NESTED)
+
+
+def require(
+    con: duckdb.DuckDBPyConnection, select: str, columns: Mapping[str, str], held: Held
+) -> None:
+    """Raise AnonError unless a format can hold the rows of a query. columns: their types."""
+    nested = [name for name, kind in columns.items() if is_nested(kind)]
+    if nested:
+        raise _error(held, "have no nested columns", listed(nested))
+    if len(columns) > held.columns:
+        raise _error(held, f"have at most {held.columns:,} columns", f"{len(columns):,}")
+    texts = [name for name, kind in columns.items() if kind == "VARCHAR"]
+    asked = ["count(*)"]
+    for x in map(quote, texts):
+        asked += [f"count(*) FILTER ({x} = '')", f"max(length({x}))"]
+        asked.append(f"count(*) FILTER (regexp_matches({x}, '{_CONTROL}'))")
+        asked.append(f"count(*) FILTER ({x} LIKE '% ')")
+    rows, *found = con.execute(f"SELECT {', '.join(asked)} FROM ({select})").fetchall()[0]
+    if rows > held.rows:
+        raise _error(held, f"have at most {held.rows:,} rows", f"{rows:,}")
+    for name, at in zip(texts, range(0, len(found), 4), strict=True):
+        empty, longest, controls, blanks = found[at : at + 4]
+        of = f"texts of {listed([name])}"
+        if empty:
+            got = f"{empty:,} of {listed([name])}"
+            raise _error(held, "have no empty texts, which it holds as missing values", got)
+        if (longest or 0) > held.longest:
+            rule = f"have no {of} longer than {held.longest:,}"
+            raise _error(held, rule, f"one of {longest:,}")
+        if held.controls and controls:
+            raise _error(held, f"have no control characters in {of}", f"{controls:,}")
+        if held.blanks and blanks:
+            hint = Option("--trim") + " to remove them"
+            raise _error(held, f"have no blanks at the end of {of}", f"{blanks:,}", hint)
+
+
+def _error(
+    held: Held, rule: str, got: str, hint: str | Words = "name OUT .csv or .parquet"
+) -> AnonError:
+    return AnonError("release", f"a release in a {held.ending} file must {rule}", got, hint)

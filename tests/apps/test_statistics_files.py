@@ -1,0 +1,326 @@
+"""Files of SPSS, SAS and Stata at the command line: labels are values, and codes come back."""
+
+import datetime as dt
+import time
+
+import duckdb
+import pandas as pd
+import pyreadstat
+import pytest
+
+from tests.command import refused, run
+
+CANARY = "Zanzibarella"
+READERS = {
+    ".sav": pyreadstat.read_sav,
+    ".zsav": pyreadstat.read_sav,
+    ".por": pyreadstat.read_por,
+    ".dta": pyreadstat.read_dta,
+    ".xpt": pyreadstat.read_xport,
+}
+ENDINGS = [*READERS]
+LABELLED = [".sav", ".zsav", ".dta"]  # whose files can hold labels of values
+RELEASE = ["--k", 5, "--quasi", "AGE,SEX", "--sensitive", "ILLNESS"]
+LABELS = {
+    "SEX": {1: "male", 2: "female", 9: "refused"},
+    "ILLNESS": {1: "flu", 2: "cold", 3: CANARY},
+}
+
+
+def table(rows=120):
+    """People whose columns have names that every format takes."""
+    return pd.DataFrame(
+        {
+            "AGE": [float(20 + i % 40) for i in range(rows)],
+            "SEX": [float(1 + i % 2) for i in range(rows)],
+            "ILLNESS": [2.0 if i % 7 else 1.0 for i in range(rows)],
+        }
+    )
+
+
+def written(path, frame, **said):
+    """A file of the kind that the ending of its name says."""
+    ending = path.suffix
+    if ending in (".sav", ".zsav"):
+        pyreadstat.write_sav(frame, path, compress=ending == ".zsav", **said)
+    elif ending == ".dta":
+        pyreadstat.write_dta(frame, path, **said)
+    else:
+        write = pyreadstat.write_xport if ending == ".xpt" else pyreadstat.write_por
+        write(frame, path, **said)
+    return path
+
+
+def people(folder, ending=".sav", frame=None, **said):
+    frame = table() if frame is None else frame
+    if ending in LABELLED:
+        said.setdefault("variable_value_labels", LABELS)
+    return written(folder / f"people{ending}", frame, **said)
+
+
+def read(path, **options):
+    return READERS[path.suffix](path, output_format="dict", **options)
+
+
+def refusal(path, *options):
+    """What a release says about a file; it never shows a value."""
+    sentence = refused("release", path, path.parent / "out.csv", *RELEASE, *options)
+    assert CANARY not in sentence
+    assert not (path.parent / "out.csv").exists()
+    assert sentence.startswith("release: IN must ")
+    return sentence.removeprefix("release: IN must ")
+
+
+def raw(folder, path, *options):
+    """The rows as they were read: those of a release with k = 1."""
+    out = folder / "read.parquet"
+    names = ",".join(f'"{name}"' for name in read(path)[1].column_names)
+    call = ("release", path, out, "--k", 1, "--quasi", names, "--overwrite", *options)
+    result = run(*call)
+    assert result.exit_code == 0, result.output
+    return duckdb.read_parquet(str(out))
+
+
+def types(path, *options):
+    result = run("roles", path, *options)
+    assert result.exit_code == 0, result.output
+    lines = [line.split() for line in result.stdout.splitlines()]
+    return {line[0]: line[1] for line in lines if len(line) > 2 and line[1].isupper()}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_release_is_a_file_of_the_same_kind_that_is_verified(tmp_path, ending):
+    path, out = people(tmp_path, ending), tmp_path / f"out{ending}"
+    result = run("release", path, out, *RELEASE, "--manifest")
+    assert result.exit_code == 0, result.output
+    result = run("verify", out, "--raw", path)
+    assert result.exit_code == 0, result.output
+    rows, said = read(out)
+    assert len(rows["AGE"]) == 120
+    if ending not in LABELLED:
+        assert all(label.startswith("[") for label in rows["AGE"])
+        return
+    assert set(said.variable_value_labels["ILLNESS"].items()) == {(1, "flu"), (2, "cold")}
+    assert said.variable_value_labels["SEX"].items() >= {(1, "male"), (2, "female")}
+    assert {*rows["AGE"]} == {*said.variable_value_labels["AGE"]}
+    assert all(label.startswith("[") for label in said.variable_value_labels["AGE"].values())
+
+
+@pytest.mark.parametrize("ending", LABELLED)
+def test_labels_are_the_values(tmp_path, ending):
+    found = raw(tmp_path, people(tmp_path, ending))
+    assert set(found.project("SEX").fetchall()) == {("male",), ("female",)}
+
+
+@pytest.mark.parametrize("ending", LABELLED)
+def test_a_release_as_csv_has_the_labels(tmp_path, ending):
+    out = tmp_path / "out.csv"
+    assert run("release", people(tmp_path, ending), out, *RELEASE).exit_code == 0
+    assert "cold" in out.read_text()
+    assert CANARY not in out.read_text()
+
+
+def test_labels_that_two_codes_share_are_told_apart(tmp_path):
+    labels = {"SEX": {1: "other", 2: "other"}, "ILLNESS": LABELS["ILLNESS"]}
+    found = raw(tmp_path, people(tmp_path, variable_value_labels=labels))
+    assert set(found.project("SEX").fetchall()) == {("other (1)",), ("other (2)",)}
+
+
+def test_labels_of_some_values_leave_a_number(tmp_path):
+    labels = {"AGE": {20: "youngest", 59: "oldest"}, **LABELS}
+    path = people(tmp_path, variable_value_labels=labels)
+    assert types(path)["AGE"] == "BIGINT"
+    out = tmp_path / "out.sav"
+    assert run("release", path, out, "--k", 1, "--quasi", "SEX", "--keep", "*").exit_code == 0
+    assert read(out)[1].variable_value_labels["AGE"] == {20: "youngest", 59: "oldest"}
+
+
+def test_a_nominal_code_without_a_label_is_a_value_of_its_own(tmp_path):
+    labels = {"SEX": {1: "male"}, "ILLNESS": LABELS["ILLNESS"]}
+    path = people(tmp_path, variable_value_labels=labels, variable_measure={"SEX": "nominal"})
+    assert set(raw(tmp_path, path).project("SEX").fetchall()) == {("male",), ("2",)}
+
+
+def test_missing_codes_are_null_and_stand_in_the_recipe(tmp_path):
+    frame = table()
+    frame["INCOME"] = [[98.0, 99.0, -5.0, 1000.0, 2500.0][i % 5] for i in range(len(frame))]
+    missing = {"INCOME": [99, {"lo": -9, "hi": -1}], "SEX": [2]}
+    path = people(tmp_path, frame=frame, missing_ranges=missing)
+    found = raw(tmp_path, path)
+    values = {value for (value,) in found.project("INCOME").fetchall()}
+    assert values == {None, "98", "1000", "2500"}
+    assert {value for (value,) in found.project("SEX").fetchall()} == {None, "male"}
+    recipe = tmp_path / "r.toml"
+    assert run("roles", path, "--recipe", recipe).exit_code == 0
+    text = recipe.read_text()
+    assert 'missing = { SEX = ["2"], INCOME = ["-9 to -1", "99"] }' in text or (
+        'missing = { SEX = ["2"], INCOME = ["99", "-9 to -1"] }' in text
+    )
+
+
+def test_missing_codes_can_be_changed(tmp_path):
+    frame = table()
+    frame["INCOME"] = [[98.0, 99.0, 1000.0, 2500.0][i % 4] for i in range(len(frame))]
+    path = people(tmp_path, frame=frame, missing_ranges={"INCOME": [99], "SEX": [2]})
+
+    def values(name, *options):
+        return {value for (value,) in raw(tmp_path, path, *options).project(name).fetchall()}
+
+    assert values("INCOME", "--missing", "INCOME=98") == {None, "99", "1000", "2500"}
+    assert values("INCOME", "--missing", "income=90 to HI") == {None}
+    assert values("SEX", "--missing", "SEX=") == {"male", "female"}
+    assert "have the column INCOMES" in refusal(path, "--missing", "INCOMES=98")
+    assert "must be numbers, or ranges" in refused(
+        "release", path, tmp_path / "o.csv", *RELEASE, "--missing", f"INCOME={CANARY}"
+    )
+    assert "must be COLUMN=CODE" in refused(
+        "release", path, tmp_path / "o.csv", *RELEASE, "--missing", "INCOME"
+    )
+
+
+def test_a_recipe_can_keep_a_missing_code_as_a_value(tmp_path):
+    frame = table()
+    path = people(tmp_path, frame=frame, missing_ranges={"SEX": [2]})
+    recipe = tmp_path / "r.toml"
+    assert run("roles", path, "--recipe", recipe).exit_code == 0
+    text = recipe.read_text()
+    assert 'missing = { SEX = ["2"] }' in text
+    recipe.write_text(text.replace('missing = { SEX = ["2"] }', "missing = { SEX = [] }"))
+    result = run("report", recipe, tmp_path / "none.sav", "-o", tmp_path / "r.html")
+    assert "Traceback" not in result.output
+    recipe.write_text(text.replace('["2"]', '"2"'))
+    assert "must have a list of codes" in refused("release", recipe, tmp_path / "o.sav")
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_dates_and_times_are_such(tmp_path, ending):
+    frame = table()
+    frame["DAY"] = [dt.date(1899, 12, 30) + dt.timedelta(days=400 * i) for i in range(len(frame))]
+    frame["SEEN"] = [
+        dt.datetime(2020, 2, 29, 23, 59, 58) + dt.timedelta(days=i) for i in range(120)
+    ]
+    frame["CLOCK"] = [dt.time(i % 24, 30, 15) for i in range(len(frame))]
+    path = people(tmp_path, ending, frame)
+    found = types(path)
+    assert (found["DAY"], found["SEEN"], found["CLOCK"]) == ("DATE", "TIMESTAMP", "TIME")
+    out = tmp_path / f"out{ending}"
+    call = ("release", path, out, "--k", 1, "--quasi", "SEX", "--keep", "*")
+    assert run(*call).exit_code == 0
+    again = tmp_path / "again.parquet"
+    call = ("release", out, again, "--k", 1, "--quasi", "SEX", "--keep", "*")
+    assert run(*call).exit_code == 0
+    rows = duckdb.read_parquet(str(again)).project("DAY, SEEN, CLOCK").fetchall()
+    columns = (frame[name] for name in ("DAY", "SEEN", "CLOCK"))
+    assert set(rows) == {tuple(row) for row in zip(*columns, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("unit", "number", "day"),
+    [
+        ("%td", 21915, "2020-01-01"),
+        ("%tw", 60 * 52 + 1, "2020-01-08"),
+        ("%tm", 60 * 12 + 1, "2020-02-01"),
+        ("%tq", 60 * 4 + 1, "2020-04-01"),
+        ("%th", 60 * 2 + 1, "2020-07-01"),
+        ("%tm", -1, "1959-12-01"),
+    ],
+)
+def test_stata_counts_weeks_and_months_and_quarters(tmp_path, unit, number, day):
+    frame = pd.DataFrame({"WHEN": [float(number)] * 9})
+    path = written(tmp_path / "a.dta", frame, variable_format={"WHEN": unit})
+    assert {str(value) for (value,) in raw(tmp_path, path).fetchall()} == {day}
+
+
+def test_times_of_more_than_a_day_are_seconds(tmp_path):
+    frame = table()
+    frame["LASTED"] = [3600.0 * i for i in range(len(frame))]
+    path = people(tmp_path, frame=frame, variable_format={"LASTED": "TIME8"})
+    assert types(path)["LASTED"] == "BIGINT"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_the_same_rows_give_the_same_bytes(tmp_path, ending):
+    path = people(tmp_path, ending)
+    outs = [tmp_path / f"{name}{ending}" for name in "ab"]
+    for out in outs:
+        assert run("release", path, out, *RELEASE).exit_code == 0
+        time.sleep(1.1)
+    assert outs[0].read_bytes() == outs[1].read_bytes()
+    _, said = read(outs[0])
+    assert said.creation_time.year == 1970
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+def test_a_part_of_a_file_is_refused(tmp_path, ending, share):
+    path = people(tmp_path, ending)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share) | 1 if share else 0])
+    assert refusal(path).startswith(f"be a whole {ending} file, got ")
+
+
+@pytest.mark.parametrize("ending", [*ENDINGS, ".sas7bdat"])
+@pytest.mark.parametrize(
+    "content", [CANARY.encode() * 50, b"PK\x03\x04" + bytes(900), b"ENCRYPTEDSAV" + bytes(900)]
+)
+def test_other_content_is_refused(tmp_path, ending, content):
+    path = tmp_path / f"people{ending}"
+    path.write_bytes(content)
+    assert refusal(path).startswith(f"be a whole {ending} file, got ")
+
+
+def test_a_file_with_a_password_says_so(tmp_path):
+    path = tmp_path / "people.sav"
+    path.write_bytes(b"\x1c\x00\x00\x00\x00\x00\x00\x00ENCRYPTEDSAV" + bytes(900))
+    assert "got one with a password; save it without a password in SPSS" in refusal(path)
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_file_without_rows_is_as_a_csv_without_rows(tmp_path, ending):
+    path = people(tmp_path, ending, table(0))
+    csv = tmp_path / "people.csv"
+    csv.write_text("AGE,SEX,ILLNESS\n")
+    both = [run("release", p, tmp_path / "o.csv", *RELEASE, "--overwrite") for p in (path, csv)]
+    assert both[0].exit_code == both[1].exit_code
+    assert both[0].stderr.replace(ending, ".csv") == both[1].stderr
+
+
+def test_sas_tables_are_read_and_not_written(tmp_path):
+    assert refused("release", people(tmp_path), tmp_path / "out.sas7bdat", *RELEASE) == (
+        "release: OUT must be of a format that can be written, got a .sas7bdat file; name it .xpt"
+    )
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_a_file_cannot_hold_is_refused(tmp_path, ending):
+    source, out = tmp_path / "raw.parquet", tmp_path / f"out{ending}"
+
+    def says(column):
+        duckdb.sql(f"SELECT 20 + i % 3 AS AGE, {column} FROM range(60) t(i)").write_parquet(
+            str(source)
+        )
+        call = ("--k", 1, "--quasi", "AGE", "--keep", column.rpartition(" AS ")[2])
+        sentence = refused("release", source, out, *call)
+        assert not out.exists()
+        return sentence
+
+    assert "whole ones below 2^53, got others in BIG" in says(
+        "1152921504606846976::BIGINT + i % 2 AS BIG"
+    )
+    assert "no nested columns, got LIST" in says("[i] AS LIST")
+    assert "no empty texts" in says("if(i % 2 = 0, '', 'a') AS NAME")
+    assert "longer than" in says("repeat('a', 70000) || i AS LONG")
+    assert "must be named with" in says('i % 2 AS "a b"')
+    assert "finite numbers" in says("if(i = 1, 'inf'::DOUBLE, 1.0) AS INF")
+    if ending != ".dta":
+        assert "blanks at the end" in says("if(i % 2 = 0, 'a ', 'b') AS NAME")
+
+
+def test_an_old_encoding_is_named(tmp_path):
+    path = people(tmp_path)
+    content = path.read_bytes().replace(
+        b"\x07\x00\x00\x00\x14\x00\x00\x00\x01\x00\x00\x00\x05", b""
+    )
+    assert content  # the file says its encoding itself
+    result = run("roles", path, "--encoding", "windows-1252")
+    assert result.exit_code == 0, result.output
