@@ -229,7 +229,7 @@ def sources(
             for bound in (row_groups.first, row_groups.last)
         )
         codes, weights = codes_of(some), row_groups.weights[some].astype(np.int64)
-        listed, numbers, covers, covered, more = covered_rows(
+        covered = covered_rows(
             codes,
             weights,
             first,
@@ -240,16 +240,16 @@ def sources(
             listed=max(MAX_LISTED_PAIRS - int(count.sum()), 0),
             looks=max_comparisons - comparisons,
         )
-        comparisons += more
+        comparisons += covered.comparisons
         if comparisons > max_comparisons:
             return Sources(np.zeros(groups + 1, np.int64), None, many, 0, comparisons)
-        many[touched] += covers
-        count[touched] += numbers
-        uncovered += int(weights[~covered].sum())
+        many[touched] += covered.weights
+        count[touched] += covered.counts
+        uncovered += int(weights[~covered.is_covered].sum())
         if count.sum() <= MAX_LISTED_PAIRS:
-            rows.append(some[listed])
+            rows.append(some[covered.rows])
             if len(row_groups.rows) > BLOCK_ROWS:
-                group_parts.append(np.repeat(np.arange(groups, dtype=np.int32)[touched], numbers))
+                group_parts.append(np.repeat(np.arange(groups, dtype=np.int32)[touched], covered.counts))
     ends = np.append(0, np.cumsum(count))
     if ends[-1] > MAX_LISTED_PAIRS:
         return Sources(ends, None, many, uncovered, comparisons)

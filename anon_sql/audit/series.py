@@ -21,7 +21,7 @@ from anon_sql.core.arrow import integers, true
 from anon_sql.core.labels.as_printed import as_printed, values_by_name
 from anon_sql.core.labels.reading import Bools, Coverage, Ints, coverage
 from anon_sql.privacy.model import many
-from anon_sql.series.next import Table
+from anon_sql.series.next import SeriesTable
 from anon_sql.series.state import NOWHERE, State
 
 PROPERTIES = ("series", "cohort_l", "waiting_rows", "former_rows")
@@ -86,7 +86,7 @@ class _Fits:
 
 def series_properties(
     state: State,
-    table: Table,
+    table: SeriesTable,
     shown: SeriesFile,
     trees: Mapping[str, pa.StructArray],
     k: int | None,
@@ -141,7 +141,7 @@ def series_properties(
     ]
 
 
-def _rows(state: State, table: Table, shown: SeriesFile, cohorts: Ints) -> _Rows:
+def _rows(state: State, table: SeriesTable, shown: SeriesFile, cohorts: Ints) -> _Rows:
     cohort = integers(state.tuples["cohort"].combine_chunks())
     is_present = np.isin(cohort, cohorts)
     texts = [

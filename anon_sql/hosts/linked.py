@@ -43,9 +43,9 @@ from anon_sql.hosts.files import (
     require_new_folder,
 )
 from anon_sql.hosts.linked_manifest import described
-from anon_sql.linked.options import Asked, Linking
-from anon_sql.linked.release import Counted, Made, release
-from anon_sql.linked.rows import Given
+from anon_sql.linked.options import LinkedCall, Linking
+from anon_sql.linked.release import Counted, ReleasedTables, release
+from anon_sql.linked.rows import TableRows
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
@@ -166,7 +166,7 @@ def release_linked(
         threads, zone = con.execute(
             "SELECT current_setting('threads'), current_setting('TimeZone')"
         ).fetchall()[0]
-        asked = Asked(
+        asked = LinkedCall(
             NAME,
             size,
             options,
@@ -229,7 +229,7 @@ def _audited(con: duckdb.DuckDBPyConnection, audit: LinkedAudit) -> list[dict[st
     return rows
 
 
-def _made(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
+def _made(asked: LinkedCall, schema: Schema, given: dict[str, TableRows]) -> ReleasedTables:
     """Return the release; its errors are those of this function, whatever step raised them."""
     try:
         return release(asked, schema, given)
@@ -298,7 +298,9 @@ def _require_types(schema: Schema) -> None:
             is_number(NAME, f"{node.name}.{name}", node.table.types[name])
 
 
-def given_of(con: duckdb.DuckDBPyConnection, node: Node, bin_width: Collection[str] = ()) -> Given:
+def given_of(
+    con: duckdb.DuckDBPyConnection, node: Node, bin_width: Collection[str] = ()
+) -> TableRows:
     """Return the rows of a table of the tree; bin_width: the columns whose values will be cut."""
     parts = [f"{text} AS {quote(field)}" for field, text in expressions(node, bin_width).items()]
     found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
@@ -348,7 +350,7 @@ class _Target:
             raise AnonError(NAME, rule, listed(wrong), hint)
 
     @contextmanager
-    def staged(self, schema: Schema, made: Made, form: str) -> Iterator[Staged]:
+    def staged(self, schema: Schema, made: ReleasedTables, form: str) -> Iterator[Staged]:
         """Give every table and reference table as a temporary table, which is dropped at the end.
 
         The release lets go of each table.
@@ -442,7 +444,9 @@ def _registered(con: duckdb.DuckDBPyConnection, rows: pa.Table | None) -> Iterat
         con.unregister(_TABLE)
 
 
-def _selects(schema: Schema, made: Made, form: str) -> Iterator[tuple[str, str, pa.Table | None]]:
+def _selects(
+    schema: Schema, made: ReleasedTables, form: str
+) -> Iterator[tuple[str, str, pa.Table | None]]:
     """Yield each table: its name, a query of its rows, and these as Arrow where they were made.
 
     The release lets go of a table that is yielded.

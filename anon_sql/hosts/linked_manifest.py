@@ -18,7 +18,7 @@ from anon_sql.hosts.documents import (
     Where,
 )
 from anon_sql.linked.options import Linking
-from anon_sql.linked.release import Made
+from anon_sql.linked.release import ReleasedTables
 from anon_sql.linked.schema import Link, Node, Schema, Table
 from anon_sql.version import VERSION
 
@@ -170,7 +170,7 @@ def schema_of(
     return Schema(written["root"], nodes, references, up)
 
 
-def described(schema: Schema, made: Made, stated: Mapping[str, Any]) -> dict[str, Any]:
+def described(schema: Schema, made: ReleasedTables, stated: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest of a release: roles, links, parameters and counts, no value."""
     tables = {}
     for name, node in schema.nodes.items():

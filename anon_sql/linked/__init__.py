@@ -1,5 +1,5 @@
-"""Release tables that belong together, so that they still join and no join singles anybody out.
+"""Release linked tables so that they can still be joined, without the join making anyone unique.
 
-``schema`` is the tree of tables below the persons, ``folds`` says what a release must satisfy, and
-``release`` makes one: bins of persons with near counts of rows, classes, slots, labels, checks.
+``schema`` is the tree of tables below the table of people, ``folds`` checks a release, and
+``release`` makes one: bins of people with similar numbers of rows, classes, slots and labels.
 """

@@ -1,7 +1,7 @@
-"""Cut the values of linked tables to bins before rows are tied, so that nothing follows from more.
+"""Cut the values of linked tables to bins before rows are tied.
 
-Classes, slots and the order of rows are made of the first values of bins; labels are made of, and
-checked against, the values themselves.
+Classes, slots and the order of rows depend on the first values of bins only. Labels are made of the
+values themselves, and checked against them.
 """
 
 from dataclasses import replace
@@ -15,28 +15,28 @@ from anon_sql.core.bin_width import cut, refuse_bins
 from anon_sql.core.columns import exact, unsigned
 from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.errors import listed
-from anon_sql.linked.options import Asked
-from anon_sql.linked.rows import Given, Hashes, mixed
+from anon_sql.linked.options import LinkedCall
+from anon_sql.linked.rows import Hashes, TableRows, mixed
 
 
-def cut_rows(asked: Asked, given: dict[str, Given]) -> None:
+def cut_rows(call: LinkedCall, sources: dict[str, TableRows]) -> None:
     """Replace the rows of each table by those with the first values of their bins.
 
     Raises AnonError for columns with a hierarchy.
     """
-    for name, table_rows in given.items():
-        given[name] = _cut(asked, table_rows)
+    for name, table_rows in sources.items():
+        sources[name] = _cut(call, table_rows)
 
 
-def _cut(asked: Asked, table_rows: Given) -> Given:
-    table, widths = table_rows.node.name, asked.bin_widths_of(table_rows.node.name)
+def _cut(call: LinkedCall, table_rows: TableRows) -> TableRows:
+    table, widths = table_rows.node.name, call.bin_widths_of(table_rows.node.name)
     types = {name: table_rows.node.table.types[name] for name in widths}
-    if trees := rows_of(asked.paths, types, asked.time_zone):
-        refuse_bins(asked.function, "apply to columns without a hierarchy", listed(list(trees)))
+    if trees := rows_of(call.paths, types, call.time_zone):
+        refuse_bins(call.function, "apply to columns without a hierarchy", listed(list(trees)))
     values, quasi, whole, raw = table_rows.values, table_rows.quasi, table_rows.whole, {}
     for name, step in widths.items():
         raw[name] = table_rows.column(name)
-        low = cut(asked.function, f"{table}.{name}", types[name], raw[name], step).low
+        low = cut(call.function, f"{table}.{name}", types[name], raw[name], step).low
         values = values.set_column(values.column_names.index(name), name, low)
         hashes = _hashes(types[name], low)
         quasi, whole = mixed(quasi ^ hashes), mixed(whole ^ hashes)

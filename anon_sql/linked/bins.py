@@ -1,8 +1,8 @@
-"""Divide persons into bins of near counts of rows, within which classes are cut by their values.
+"""Divide people into bins with similar numbers of rows; classes are cut within bins.
 
-A class releases as many rows of each person as its person with fewest has. Where one child table
-decides, the least surplus is known: sorted counts are cut into groups of k … 2k - 1 by a dynamic
-program. Bins join such groups as long as little surplus can be added.
+For each person of a class, a release keeps as many rows as the member with the fewest rows has.
+With one child table, a dynamic program cuts the sorted counts into groups of k … 2k - 1 people with
+the least surplus. Bins join such groups as long as they add little surplus.
 """
 
 import heapq
@@ -13,8 +13,8 @@ import numpy.typing as npt
 from anon_sql import kernels
 
 Ints = npt.NDArray[np.int64]
-FEW = 20  # a bin below FEW * k persons is joined with a neighbour, if that costs little
-ADDED = 0.2, 0.003  # surplus that joining may add: shares of the least surplus and of all rows
+SMALL_BIN_CLASSES = 20  # a bin of fewer than this times k people is joined, if that costs little
+MAX_ADDED_SHARES = 0.2, 0.003  # of the least surplus and of all rows, which joining may add
 
 
 def bins_of(counts: Ints, k: int, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int32]:
@@ -34,7 +34,9 @@ def bins_of(counts: Ints, k: int, hashes: npt.NDArray[np.uint64]) -> npt.NDArray
     else:
         group = _by_splitting(ordered, k)
         least = _surplus_of_groups(ordered, group)
-    joined = _joined(ordered, group, k, int(ADDED[0] * least + ADDED[1] * counts.sum()))
+    joined = _joined(
+        ordered, group, k, int(MAX_ADDED_SHARES[0] * least + MAX_ADDED_SHARES[1] * counts.sum())
+    )
     bins = np.empty(rows, np.int32)
     bins[order] = joined
     return bins
@@ -61,9 +63,9 @@ def _surplus_of_groups(counts: Ints, group: Ints) -> int:
 
 
 def _by_splitting(counts: Ints, k: int) -> Ints:
-    """Return groups of at least k persons by halving where most surplus is saved.
+    """Return groups of at least k people by cutting where that saves the most surplus.
 
-    Persons of a vector of counts that k or more have are a group of their own.
+    If k or more people have the same counts, they are a group of their own.
     """
     _, vector, many = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
     vector = vector.reshape(-1)
@@ -145,7 +147,7 @@ def _joined(counts: Ints, group: Ints, k: int, allowed: int) -> Ints:
             return
         cost = price(i, j)
         equal = cost == 0 and low[i] == low[j]
-        if equal or min(sizes[i], sizes[j]) < FEW * k:
+        if equal or min(sizes[i], sizes[j]) < SMALL_BIN_CLASSES * k:
             heapq.heappush(heap, (cost, i, j, stamp[i], stamp[j]))
 
     for i in range(len(sizes)):

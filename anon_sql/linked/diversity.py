@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anon_sql.errors import AnonError, Argument
-from anon_sql.linked.options import Asked
+from anon_sql.linked.options import LinkedCall
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import MISSING, Ints, Rows, counts_of, free, holders
+from anon_sql.linked.rows import MISSING, Ints, LinkedRows, counts_of, free, holders
 from anon_sql.linked.schema import Node, Schema
-from anon_sql.linked.slots import Placed, place
+from anon_sql.linked.slots import SlotPlacement, place
 
 Classes = npt.NDArray[np.int32]
 
@@ -48,7 +48,7 @@ class Values:
 
 
 def values_of(
-    schema: Schema, tied: Mapping[str, Rows], placed: Mapping[str, Placed]
+    schema: Schema, tied: Mapping[str, LinkedRows], placed: Mapping[str, SlotPlacement]
 ) -> Iterator[Values]:
     """Yield the values that l applies to."""
     for node in schema.nodes.values():
@@ -86,7 +86,7 @@ def broken_groups(values: Values, group: Ints, sizes: Ints, l: int, *, distinct:
 def require_values(
     function: str,
     schema: Schema,
-    tied: Mapping[str, Rows],
+    tied: Mapping[str, LinkedRows],
     l: int,  # noqa: E741
 ) -> None:
     """Raise AnonError for a column with fewer than l values in the whole table, or for none."""
@@ -94,7 +94,9 @@ def require_values(
         return
     zero = np.zeros
     one_class = {
-        name: Placed(zero(rows.count, np.int32), zero(rows.count, np.bool_), rows.person, name)
+        name: SlotPlacement(
+            zero(rows.count, np.int32), zero(rows.count, np.bool_), rows.person, name
+        )
         for name, rows in tied.items()
     }
     columns = list(values_of(schema, tied, one_class))
@@ -114,7 +116,7 @@ def require_values(
 
 def merge_classes(
     schema: Schema,
-    tied: Mapping[str, Rows],
+    tied: Mapping[str, LinkedRows],
     points: Points | None,
     classes: Classes,
     l: int,  # noqa: E741
@@ -146,7 +148,7 @@ def merge_classes(
 def _hangs_on_persons(schema: Schema, node: Node) -> bool:
     """Return whether no table from the root to this one has slots."""
     while node.link is not None:
-        if schema.known(node.name):
+        if schema.is_countable(node.name):
             return False
         node = schema.parent(node)
     return True
@@ -154,13 +156,13 @@ def _hangs_on_persons(schema: Schema, node: Node) -> bool:
 
 def _wrong_classes(
     schema: Schema,
-    tied: Mapping[str, Rows],
+    tied: Mapping[str, LinkedRows],
     classes: Classes,
     l: int,  # noqa: E741
     direct: set[str],
 ) -> Ints:
     placed = {
-        name: Placed(
+        name: SlotPlacement(
             classes[rows.person],
             np.zeros(rows.count, np.bool_),
             classes[rows.person],
@@ -176,7 +178,7 @@ def _wrong_classes(
     return np.unique(np.concatenate(broken))
 
 
-def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) -> Classes:
+def _merged(points: Points | None, rows: LinkedRows, classes: Classes, wrong: Ints) -> Classes:
     """Return classes after each wrong one was joined with the nearest."""
     count = int(classes.max()) + 1
     array = (
@@ -198,26 +200,26 @@ def _merged(points: Points | None, rows: Rows, classes: Classes, wrong: Ints) ->
 
 
 def place_diverse(
-    asked: Asked,
+    call: LinkedCall,
     schema: Schema,
-    tied: Mapping[str, Rows],
+    tied: Mapping[str, LinkedRows],
     points: Mapping[str, Points | None],
     classes: Classes,
-) -> dict[str, Placed]:
+) -> dict[str, SlotPlacement]:
     """Return the places of all rows, in classes that are merged until l holds in their slots.
 
     classes: int32[n], of the people. Raises AnonError if l does not hold in a single class.
     """
-    l = asked.options.l  # noqa: E741
+    l = call.options.l  # noqa: E741
     while True:
-        placed = place(asked, schema, tied, points, classes)
+        placed = place(call, schema, tied, points, classes)
         free()
         broken = _classes_with_broken_slots(schema, tied, placed, classes, l)
         if len(broken) == 0:
             return placed
         if int(classes.max()) == 0:
             raise AnonError(
-                asked.function,
+                call.function,
                 f"all persons together must satisfy l = {l} in the rows that are below them",
                 "tables that do not",
                 "lower " + Argument("l", l - 1) + ", or give a sensitive column another role",
@@ -227,8 +229,8 @@ def place_diverse(
 
 def _classes_with_broken_slots(
     schema: Schema,
-    tied: Mapping[str, Rows],
-    placed: Mapping[str, Placed],
+    tied: Mapping[str, LinkedRows],
+    placed: Mapping[str, SlotPlacement],
     classes: Classes,
     l: int,  # noqa: E741
 ) -> Ints:

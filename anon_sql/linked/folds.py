@@ -185,8 +185,8 @@ def _require_l(
             paths[node.name] = classes
             continue
         above = np.where(parent < 0, -1, paths[node.link.parent][parent])
-        known = schema.known(node.name)
-        paths[node.name] = _together([above + 1, folds]) if known else above
+        is_countable = schema.is_countable(node.name)
+        paths[node.name] = _together([above + 1, folds]) if is_countable else above
     for node in schema.nodes.values():
         table, person = tables[node.name], folded.person[node.name]
         linked_rows = np.flatnonzero(person >= 0)

@@ -48,7 +48,7 @@ class Linking:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LinkedCall:
     """A checked call.
 
     weights: of quasi-identifiers by table and column; bin_width: likewise, of those whose values

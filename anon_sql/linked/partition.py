@@ -1,8 +1,8 @@
-"""Cut classes of persons by all that is known of them: one wide row per person.
+"""Cut classes of people by all their quasi-identifiers: one wide row per person.
 
-A wide row has the quasi-identifiers of the person and, of each table below whose number of rows is
-known, those of COPIES rows spread over the person's rows in order of time. Classes are cut within
-bins of near counts.
+A wide row has the quasi-identifiers of the person. For each table below with a public number of
+rows, it also has those of COPIES rows, spread over the person's rows in order of time. Classes are
+cut within bins of people with similar numbers of rows.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,16 +20,16 @@ from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column, Distribution, Domain, QuasiTable, read_columns
 from anon_sql.linked.bins import bins_of
-from anon_sql.linked.options import Asked
-from anon_sql.linked.rows import Ints, Rows, counts_of, free, lexical
+from anon_sql.linked.options import LinkedCall
+from anon_sql.linked.rows import Ints, LinkedRows, counts_of, free, lexical
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.pipeline.partition import in_source_order, legal_partition, prepare
 from anon_sql.pipeline.request import Relation, Source, checked
 
 COPIES = 8  # rows of a table below that a wide row has
-CHILDREN = 3.0  # weight of all copies of a column, against 1 of a column of the person
-BLOCK = 1 << 14  # persons whose wide rows are held at a time, or those of one bin
-_BIN, _OWN = "bin", "own"
+COPIES_WEIGHT = 3.0  # weight of all copies of a column, against 1 of a column of the person
+BLOCK_PERSONS = 1 << 14  # persons whose wide rows are held at a time, or those of one bin
+_BIN = "bin"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Points:
     """The quasi-identifiers of a table, with the counts that its release adds, in source order.
 
     columns: values by released name; types: SQL type by name; bin_width: of those whose values the
-    table has cut. seen: values by name, of those with bins the first of each. time: int64[n], the
+    table has cut. binned: values by name, of those with bins the first of each. time: int64[n], the
     order of rows in time, or of equal values where there is no time. domain: of the columns. read:
     returns them as the core reads them. weights: float64[d], None for 1 each.
     """
@@ -45,7 +45,7 @@ class Points:
     columns: Mapping[str, pa.Array]
     types: Mapping[str, str]
     bin_width: Mapping[str, Decimal]
-    seen: Mapping[str, pa.Array]
+    binned: Mapping[str, pa.Array]
     time: Ints
     domain: Domain
     read: Callable[[], list[Column]]
@@ -61,30 +61,32 @@ class Points:
         return QuasiTable(tuple(self.read()), order, self.weights, self.workers)
 
 
-def points_of(asked: Asked, schema: Schema, tied: Mapping[str, Rows], node: Node) -> Points | None:
+def points_of(
+    call: LinkedCall, schema: Schema, tied: Mapping[str, LinkedRows], node: Node
+) -> Points | None:
     """Return the quasi-identifiers of a table, None if its release has none."""
     rows = tied[node.name]
-    columns = {name: rows.given.column(name) for name in node.quasi}
+    columns = {name: rows.source.column(name) for name in node.quasi}
     types = {name: node.table.types[name] for name in node.quasi}
     for child, counted, _ in schema.added(node):
         columns[counted] = pa.array(counts_of(tied[child.name].parent, rows.count))
         types[counted] = "BIGINT"
     if not columns:
         return None
-    workers = Workers(asked.function, asked.threads)
-    trees = rows_of(asked.paths, types, asked.time_zone)
-    read = partial(read_columns, asked.function, types, columns, workers, trees)
-    weights = np.array([asked.weights.get((node.name, name), 1.0) for name in columns])
+    workers = Workers(call.function, call.threads)
+    trees = rows_of(call.paths, types, call.time_zone)
+    read_quasi = partial(read_columns, call.function, types, columns, workers, trees)
+    weights = np.array([call.weights.get((node.name, name), 1.0) for name in columns])
     top = weights.max()
-    quasi_columns = read()
+    quasi_columns = read_quasi()
     return Points(
-        columns={**columns, **rows.given.raw},
+        columns={**columns, **rows.source.raw},
         types=types,
-        bin_width=asked.bin_widths_of(node.name),
-        seen=columns,
+        bin_width=call.bin_widths_of(node.name),
+        binned=columns,
         time=_time(rows.count, quasi_columns, node),
         domain=_domain(rows.count, quasi_columns),
-        read=read,
+        read=read_quasi,
         weights=None if top <= 0 or (weights == top).all() else weights / top,
         workers=workers,
     )
@@ -108,7 +110,7 @@ def _domain(rows: int, columns: list[Column]) -> Domain:
 
 
 def bins_of_persons(
-    asked: Asked, schema: Schema, tied: Mapping[str, Rows]
+    call: LinkedCall, schema: Schema, tied: Mapping[str, LinkedRows]
 ) -> npt.NDArray[np.int32]:
     """Return the bin of near counts of each person, int32[n]."""
     rows = tied[schema.root]
@@ -117,25 +119,25 @@ def bins_of_persons(
         counts_of(tied[node.name].parent, many) for node in schema.children(schema.root, "quasi")
     ]
     table = np.column_stack(counts or [np.zeros((many, 0), np.int64)])
-    return bins_of(table, asked.k, rows.order)
+    return bins_of(table, call.k, rows.order)
 
 
 def classes_of(
-    asked: Asked,
+    call: LinkedCall,
     schema: Schema,
-    tied: Mapping[str, Rows],
+    tied: Mapping[str, LinkedRows],
     points: Mapping[str, Points | None],
     bins: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.int32]:
     """Return the class of each person, int32[n], at least k persons of one bin."""
     rows = tied[schema.root]
-    wide = list(_wide(asked, schema, tied, points))
+    wide = list(_wide(call, schema, tied, points))
     if not any(column.weight for column in wide):
         return bins
     free()
     class_of, first_id = np.empty(rows.count, np.int32), 0
     for block in _blocks(bins):
-        classes_of_block = _cut(asked, rows, bins, wide, block)
+        classes_of_block = _cut(call, rows, bins, wide, block)
         class_of[block] = classes_of_block + first_id
         first_id += int(classes_of_block.max()) + 1
         free()
@@ -143,12 +145,13 @@ def classes_of(
 
 
 def _blocks(bins: npt.NDArray[np.int32]) -> Iterator[Ints]:
-    """Yield the persons of whole bins, int64[m], at least BLOCK at a time but for the last."""
+    """Yield the persons of whole bins, int64[m], at least BLOCK_PERSONS at a time except the
+    last."""
     order, sizes = np.argsort(bins, kind="stable"), np.bincount(bins)
     start = end = 0
     for size in sizes:
         end += size
-        if end - start >= BLOCK:
+        if end - start >= BLOCK_PERSONS:
             yield order[start:end]
             start = end
     if start < end:
@@ -179,7 +182,10 @@ class _Column:
 
 
 def _wide(
-    asked: Asked, schema: Schema, tied: Mapping[str, Rows], points: Mapping[str, Points | None]
+    call: LinkedCall,
+    schema: Schema,
+    tied: Mapping[str, LinkedRows],
+    points: Mapping[str, Points | None],
 ) -> Iterator[_Column]:
     """Yield the columns of the wide rows."""
     persons = tied[schema.root].count
@@ -189,16 +195,16 @@ def _wide(
         if table_points is None or rows.count == 0:
             continue
         shown = [None] if node.link is None else _copies(rows, table_points, persons)
-        share = 1.0 if node.link is None else CHILDREN / len(shown)
+        share = 1.0 if node.link is None else COPIES_WEIGHT / len(shown)
         for name in node.quasi:
-            weight = share * asked.weights.get((node.name, name), 1.0)
-            values, kind = table_points.seen[name], node.table.types[name]
+            weight = share * call.weights.get((node.name, name), 1.0)
+            values, kind = table_points.binned[name], node.table.types[name]
             yield from (
                 _Column(name, kind, weight, values, row_of, table_points.domain) for row_of in shown
             )
 
 
-def _copies(rows: Rows, points: Points, persons: int) -> list[Ints | None]:
+def _copies(rows: LinkedRows, points: Points, persons: int) -> list[Ints | None]:
     """Return the rows of each person that are spread over the person's time, int32[n] each."""
     order = lexical(rows.person, points.time, rows.order)
     counts = counts_of(rows.person, persons)
@@ -213,22 +219,26 @@ def _copies(rows: Rows, points: Points, persons: int) -> list[Ints | None]:
 
 
 def _cut(
-    asked: Asked, rows: Rows, bins: npt.NDArray[np.int32], wide: list[_Column], persons: Ints
+    call: LinkedCall,
+    rows: LinkedRows,
+    bins: npt.NDArray[np.int32],
+    wide: list[_Column],
+    persons: Ints,
 ) -> npt.NDArray[np.int32]:
     """Return the class of some persons, int32[m], as in a release of all of them."""
     columns = {f"{c}": column for c, column in enumerate(wide)}
     types = {name: column.type for name, column in columns.items()} | {_BIN: "INTEGER"}
-    node = rows.given.node
+    node = rows.source.node
     secret = {f"s{c}": rows.codes[name] for c, name in enumerate(node.sensitive)}
-    asks = asked.options.l > 1 and bool(secret)
+    asks = call.options.l > 1 and bool(secret)
     types |= dict.fromkeys(secret, "UBIGINT") if asks else {}
     request = checked(
         "anonymize",
-        Relation(types, {}, asked.threads, asked.time_zone),
-        asked.arguments(
+        Relation(types, {}, call.threads, call.time_zone),
+        call.arguments(
             quasi=[*columns, _BIN],
             sensitive=list(secret) if asks else [],
-            l=asked.options.l if asks else 1,
+            l=call.options.l if asks else 1,
             strata=[_BIN] if len(np.unique(bins[persons])) > 1 else None,
             weights={name: column.weight for name, column in columns.items()} | {_BIN: 0.0},
         ),
@@ -253,7 +263,7 @@ def _cut(
     }
     values = {name: _distribution(codes) for name, codes in secret.items()} if asks else {}
     domain = Domain(rows.count, {**widths, _BIN: float(bins.max())}, distinct, values)
-    paths = _paths(asked.paths, {name: column.name for name, column in columns.items()})
+    paths = _paths(call.paths, {name: column.name for name, column in columns.items()})
     prepared = prepare(source, request, paths, domain)
     partition = legal_partition(prepared.table, prepared.call, request.method)
     classes = in_source_order(prepared.table, partition.classes)

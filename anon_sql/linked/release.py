@@ -18,9 +18,19 @@ from anon_sql.linked.bin_width import cut_rows
 from anon_sql.linked.bins import least_surplus
 from anon_sql.linked.diversity import merge_classes, place_diverse, require_values
 from anon_sql.linked.folds import require_folds
-from anon_sql.linked.options import Asked
+from anon_sql.linked.options import LinkedCall
 from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
-from anon_sql.linked.rows import Given, Hashes, Ints, Rows, counts_of, free, numbered, several, tie
+from anon_sql.linked.rows import (
+    Hashes,
+    Ints,
+    LinkedRows,
+    TableRows,
+    counts_of,
+    free,
+    numbered,
+    several,
+    tie,
+)
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.unlinked import unlinked_classes
 from anon_sql.methods.searching import total_loss
@@ -34,11 +44,11 @@ CLASSES = "class"
 
 @dataclass(frozen=True)
 class Counted:
-    """What a release of one table has.
+    """The counts of one released table.
 
     raw: rows of the table. rows: released and linked. unlinked: released without a link. orphans:
-    left out because no row was above them. least: the fewest rows of a table directly below the
-    root that any classes leave out. gcp: mean loss of the labels of linked rows, None without them.
+    left out because their foreign key has no match. least: for a table directly below the root, the
+    smallest surplus of any classes. gcp: mean loss of the labels of linked rows, None without them.
     """
 
     raw: int
@@ -54,23 +64,23 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Made:
+class ReleasedTables:
     """A release: the tables, where their rows come from, their counts and their classes."""
 
     tables: dict[str, pa.Table]
-    shown: Mapping[str, "Shown"]
+    assemblies: Mapping[str, "Assembly"]
     counts: Mapping[str, Counted]
     smallest: int
     classes: int
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a host needs to put the m released rows of a table together by itself.
+class Assembly:
+    """The data from which a host assembles the m released rows of a table.
 
-    position: int32[m], the row of each among those that were read. linked: bool[m]. labels: of each
-    quasi-identifier and each added number of rows, the distinct labels as they are printed and
-    int32[m], which of them each row has.
+    position: int32[m], the position of each row among those that were read. linked: bool[m].
+    labels: of each quasi-identifier and each added number of rows, the distinct printed labels, and
+    int32[m], the label of each row.
     """
 
     position: Ints
@@ -80,13 +90,13 @@ class Shown:
 
 @dataclass(frozen=True)
 class Plan:
-    """The places and new keys of all rows.
+    """The slots and new keys of all rows.
 
-    groups: by table, int32[n], the class of labels of each row, -1 for rows that are left out.
+    groups: by table, int32[n], the rows with the same labels, -1 for rows that are left out.
     linked: bool[n]. keys: int64[n], new keys.
     """
 
-    tied: dict[str, Rows]
+    tied: dict[str, LinkedRows]
     groups: Mapping[str, Ints]
     linked: Mapping[str, npt.NDArray[np.bool_]]
     keys: Mapping[str, Ints]
@@ -98,34 +108,34 @@ class Plan:
         self.tied[name] = self.tied[name].bare()
 
 
-def plan(asked: Asked, schema: Schema, given: dict[str, Given]) -> Plan:
-    """Return the classes, slots and new keys of a release; empties ``given``.
+def plan(call: LinkedCall, schema: Schema, sources: dict[str, TableRows]) -> Plan:
+    """Return the classes, slots and new keys of a release; empties ``sources``.
 
-    Raises AnonError where there is none.
+    Raises AnonError if no release is possible.
     """
-    options = asked.options
-    cut_rows(asked, given)
-    tied = tie(asked.function, schema, given, options.orphans, asked.k)
-    require_values(asked.function, schema, tied, options.l)
+    options = call.options
+    cut_rows(call, sources)
+    tied = tie(call.function, schema, sources, options.orphans, call.k)
+    require_values(call.function, schema, tied, options.l)
     points = {
-        name: points_of(asked, schema, tied, node)
+        name: points_of(call, schema, tied, node)
         for name, node in schema.nodes.items()
-        if schema.known(name)
+        if schema.is_countable(name)
     }
     free()
-    bins = bins_of_persons(asked, schema, tied)
+    bins = bins_of_persons(call, schema, tied)
     merged = partial(
-        merge_classes, schema, tied, points[schema.root], l=options.l, function=asked.function
+        merge_classes, schema, tied, points[schema.root], l=options.l, function=call.function
     )
-    classes = merged(classes_of(asked, schema, tied, points, merged(bins)))
+    classes = merged(classes_of(call, schema, tied, points, merged(bins)))
     free()
-    placed = place_diverse(asked, schema, tied, points, classes)
+    placed = place_diverse(call, schema, tied, points, classes)
     groups, linked = {}, {}
     for name, places in placed.items():
         linked[name] = places.slot >= 0
         groups[name] = places.slot
         if options.surplus == "unlink" and places.owner == name and name != schema.root:
-            extra = unlinked_classes(asked, tied[name], points[name], places.surplus)
+            extra = unlinked_classes(call, tied[name], points[name], places.surplus)
             top = int(places.slot.max(initial=-1)) + 1
             groups[name] = np.where(extra >= 0, extra + top, places.slot).astype(np.int32)
     for name, rows in tied.items():
@@ -155,20 +165,20 @@ def in_random_order(hashes: Hashes) -> Ints:
     return order
 
 
-def release(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
-    """Return the released tables, whose folds were checked; empties ``given``.
+def release(call: LinkedCall, schema: Schema, sources: dict[str, TableRows]) -> ReleasedTables:
+    """Return the released tables, whose folds were checked; empties ``sources``.
 
-    Each table is let go once it is released, the lowest first: what is above needs its links alone.
-    Raises AnonError, with no result.
+    Tables are released from the lowest up. The values of each are then freed, because the tables
+    above need only its links. Raises AnonError, with no result.
     """
-    raw = {name: table_rows.values.num_rows for name, table_rows in given.items()}
-    made = plan(asked, schema, given)
+    raw = {name: table_rows.values.num_rows for name, table_rows in sources.items()}
+    made = plan(call, schema, sources)
     free()
     both, counted = {}, {}
     for name, node in reversed(list(schema.nodes.items())):
-        both[name] = released(asked, schema, made, node)
+        both[name] = released(call, schema, made, node)
         free()
-        counted[name] = _counted(asked, schema, made, node, raw[name])
+        counted[name] = _counted(call, schema, made, node, raw[name])
         made.let_go(name)
         free()
     tables = {name: both[name][0] for name in schema.nodes}
@@ -177,14 +187,14 @@ def release(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
     persons = made.tied[schema.root].count
     del made, both  # the check of folds needs the memory
     free()
-    folded = require_folds(asked.function, schema, tables, asked.k, asked.options.l)
+    folded = require_folds(call.function, schema, tables, call.k, call.options.l)
     sizes = np.bincount(folded.fold[schema.root])
-    _require_all(asked, schema, persons, tables, counts)
-    return Made(tables, shown_rows, counts, int(sizes.min()), len(sizes))
+    _require_all(call, schema, persons, tables, counts)
+    return ReleasedTables(tables, shown_rows, counts, int(sizes.min()), len(sizes))
 
 
 def _require_all(
-    asked: Asked,
+    call: LinkedCall,
     schema: Schema,
     persons: int,
     tables: Mapping[str, pa.Table],
@@ -195,15 +205,15 @@ def _require_all(
         wrong = tables[name].num_rows != count.rows + count.unlinked
         if wrong or (name == schema.root and count.rows != persons):
             hint = "nothing was released; please report this"
-            raise AnonError(asked.function, "every row of the plan must be released", name, hint)
+            raise AnonError(call.function, "every row of the plan must be released", name, hint)
 
 
-def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.Table, Shown]:
+def released(call: LinkedCall, schema: Schema, made: Plan, node: Node) -> tuple[pa.Table, Assembly]:
     """Return one released table, its labels checked, and how it was put together.
 
-    Rows are in the order of hashes of what is shown, and rows that look alike, but for keys, in a
-    random order of the operating system: one that follows from raw rows would tell who has which
-    key.
+    Rows are ordered by hashes of their released values. Rows that differ only in keys are in a
+    random order of the operating system, because an order that follows from raw rows would disclose
+    keys.
     """
     rows, group, linked = made.tied[node.name], made.groups[node.name], made.linked[node.name]
     released_rows = np.flatnonzero(group >= 0).astype(np.int32)
@@ -212,17 +222,17 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.T
     printed: dict[str, tuple[pa.Array, Codes]] = {}
     if points is not None:
         position, columns, printed = _labelled(
-            asked, points, rows, group[released_rows], linked[released_rows], released_rows
+            call, points, rows, group[released_rows], linked[released_rows], released_rows
         )
     else:
         hidden = np.where(
-            linked[released_rows], rows.given.kept[released_rows], np.uint64(2**64 - 1)
+            linked[released_rows], rows.source.kept[released_rows], np.uint64(2**64 - 1)
         )
         position = released_rows[in_random_order(hidden)]
     positions, shown_linked = pa.array(position), linked[position]
     mask = pa.array(~shown_linked)
     for name in node.kept:
-        columns[name] = _without(rows.given.column(name).take(positions), mask)
+        columns[name] = _without(rows.source.column(name).take(positions), mask)
     for name in node.renewed:
         values = _renewed(schema, made, node, name)[position]
         own_link = node.link is not None and name in node.link.columns
@@ -233,7 +243,7 @@ def released(asked: Asked, schema: Schema, made: Plan, node: Node) -> tuple[pa.T
         columns[weight] = pa.array(columns[weight], mask=np.isnan(columns[weight]))
         names += [counted, weight]
     table = pa.table({name: columns[name] for name in names})
-    return table, Shown(rows.given.read[position], shown_linked, printed)
+    return table, Assembly(rows.source.read[position], shown_linked, printed)
 
 
 def _without(values: pa.Array, gone: pa.Array) -> pa.Array:
@@ -255,18 +265,18 @@ def _renewed(schema: Schema, made: Plan, node: Node, column: str) -> Ints:
 
 
 def _labelled(
-    asked: Asked,
+    call: LinkedCall,
     points: Points,
-    rows: Rows,
+    rows: LinkedRows,
     group: Ints,
     linked: npt.NDArray[np.bool_],
     released_rows: Ints,
 ) -> tuple[Ints, dict[str, pa.Array], dict[str, tuple[pa.Array, Codes]]]:
     """Return the order of released rows and their labels, which ``generalize`` checks.
 
-    The labels are returned as they are released, and as ``Shown`` has them.
+    The labels are returned as they are released, and as ``Assembly`` has them.
     """
-    request = request_of(asked, points.types, points.bin_width)
+    request = request_of(call, points.types, points.bin_width)
     if len(released_rows) == 0:
         none = {
             name: pa.nulls(0, arrow_type(request.released_type(name), values.type))
@@ -274,7 +284,7 @@ def _labelled(
         }
         empty = pa.array([], pa.string()), np.zeros(0, np.int32)
         return released_rows, none, dict.fromkeys(none, empty)
-    hashes = np.where(linked, rows.given.kept[released_rows], np.uint64(2**64 - 1))
+    hashes = np.where(linked, rows.source.kept[released_rows], np.uint64(2**64 - 1))
     place = in_random_order(hashes)
     free()
     released_rows = released_rows[place]
@@ -285,7 +295,7 @@ def _labelled(
         {},
         pa.array(group[place].astype(np.int64)),
     )
-    generalized = release_rows(source, request, asked.paths, between=free)
+    generalized = release_rows(source, request, call.paths, between=free)
     labels, printed = {}, {}
     for name, column in generalized.labels.items():
         label = column.label_of[generalized.class_of]
@@ -295,22 +305,22 @@ def _labelled(
 
 
 def request_of(
-    asked: Asked, types: Mapping[str, str], bin_width: Mapping[str, Decimal] | None = None
+    call: LinkedCall, types: Mapping[str, str], bin_width: Mapping[str, Decimal] | None = None
 ) -> Request:
     """Return the request by which columns of some types are labelled; bin_width: of those cut."""
     try:
         return checked(
             "generalize",
-            Relation({**types, CLASSES: "BIGINT"}, {}, asked.threads, asked.time_zone),
-            asked.arguments(
+            Relation({**types, CLASSES: "BIGINT"}, {}, call.threads, call.time_zone),
+            call.arguments(
                 quasi=list(types),
                 classes=CLASSES,
-                format=asked.options.format,
+                format=call.options.format,
                 bin_width=bin_width,
             ),
         )
     except AnonError as error:
-        raise AnonError(asked.function, error.rule, error.got, error.hint) from None
+        raise AnonError(call.function, error.rule, error.got, error.hint) from None
 
 
 def _weights(schema: Schema, made: Plan, node: Node, child: Node) -> npt.NDArray[np.float64]:
@@ -328,12 +338,12 @@ def _weights(schema: Schema, made: Plan, node: Node, child: Node) -> npt.NDArray
     return weights
 
 
-def _counted(asked: Asked, schema: Schema, made: Plan, node: Node, raw: int) -> Counted:
+def _counted(call: LinkedCall, schema: Schema, made: Plan, node: Node, raw: int) -> Counted:
     rows, linked = made.tied[node.name], made.linked[node.name]
     unlinked = int(((made.groups[node.name] >= 0) & ~linked).sum())
     least = 0
     if node.link is not None and node.link.parent == schema.root and node.role == "quasi":
-        least = least_surplus(counts_of(rows.parent, made.tied[schema.root].count), asked.k)
+        least = least_surplus(counts_of(rows.parent, made.tied[schema.root].count), call.k)
     points = made.points.get(node.name)
     gcp = None
     if points is not None and node.quasi and linked.any():

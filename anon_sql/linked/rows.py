@@ -1,8 +1,8 @@
-"""The rows of linked tables as arrays: whose they are, and an order that no scan decides."""
+"""The rows of linked tables as arrays, with their parents, their owners and a canonical order."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,15 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
 @dataclass(frozen=True)
-class Given:
+class TableRows:
     """The rows of a table as a host reads them.
 
-    values: the columns of the table that have a role. kept: uint64[n], the hash of the columns
-    that are released unchanged. quasi, whole: uint64[n] each, the hash of the quasi-identifiers,
-    and that of all columns but keys and links. marks: of each sensitive column, uint64[n] and
-    whether it is not NULL. read: int32[n], the place of each row among those that the host has
-    read. raw: of each column whose values are cut to bins, the values as they were. Once rows are
-    tied, quasi, whole and marks are empty, and values without keys and links that get new ones.
+    values: the columns of the table that have a role. kept: uint64[n], a hash of the columns that
+    are released unchanged. quasi, whole: uint64[n] each, a hash of the quasi-identifiers, and of
+    all columns except keys and links. marks: uint64[n], hashes of each sensitive column, NULL for
+    NULL. read: int32[n], the position of each row among those that the host has read. raw: the
+    uncut values of each column whose values are cut to bins. Once rows are tied, quasi, whole and
+    marks are empty, and values lack the keys and links that get new values.
     """
 
     node: Node
@@ -48,15 +48,16 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Rows:
+class LinkedRows:
     """The n rows of a table of the tree.
 
     parent: int32[n], the row above, -1 in the root. person: int32[n], the row of the root. order:
-    uint64[n], the place of the row by hashes of it and of all below it (``_orders``). codes:
-    int32[n] by sensitive column. orphans: rows that were left out because no row is above them.
+    uint64[n], the position of the row in canonical order (``_orders``). codes: int32[n] by
+    sensitive column. orphans: number of rows that were left out because their foreign key has no
+    match.
     """
 
-    given: Given
+    source: TableRows
     parent: Ints
     person: Ints
     order: Hashes
@@ -67,12 +68,21 @@ class Rows:
     def count(self) -> int:
         return len(self.parent)
 
-    def bare(self) -> "Rows":
+    def bare(self) -> "LinkedRows":
         """Return the rows without their values, so that these can be freed."""
         none = np.zeros(0, np.uint64)
-        values = self.given.values.schema.empty_table()
-        given = replace(self.given, values=values, kept=none, raw={})
-        return replace(self, given=given, order=none)
+        values = self.source.values.schema.empty_table()
+        source = replace(self.source, values=values, kept=none, raw={})
+        return replace(self, source=source, order=none)
+
+
+class _Tied(NamedTuple):
+    """Rows before their order is known; the fields are those of ``LinkedRows``."""
+
+    source: TableRows
+    parent: Ints
+    person: Ints
+    orphans: int
 
 
 def mixed(values: Hashes) -> Hashes:
@@ -93,28 +103,28 @@ def free() -> None:
 
 
 def tie(
-    function: str, schema: Schema, given: dict[str, Given], orphans: str, k: int
-) -> dict[str, Rows]:
-    """Return the rows of every table of the tree, tied to the rows above them; empties ``given``.
+    function: str, schema: Schema, sources: dict[str, TableRows], orphans: str, k: int
+) -> dict[str, LinkedRows]:
+    """Return the rows of every table of the tree with their parents; empties ``sources``.
 
-    orphans: 'error', or 'drop' for rows below no row to be left out. Raises AnonError for keys that
-    are NULL or not unique, for orphans, and for fewer than k persons.
+    orphans: 'error', or 'drop' to leave out rows whose foreign key has no match. Raises AnonError
+    for keys that are NULL or not unique, for orphans, and for fewer than k persons.
     """
     for node in schema.nodes.values():
-        _require_keys(function, schema, given[node.name])
-    persons = given[schema.root].values.num_rows
+        _require_keys(function, schema, sources[node.name])
+    persons = sources[schema.root].values.num_rows
     if persons < k:
         got = f"{persons:,} row{'' if persons == 1 else 's'} of {schema.root}"
         raise AnonError(function, f"there must be at least {k} persons", got)
-    tied: dict[str, tuple[Given, Ints, Ints, int]] = {}
+    tied: dict[str, _Tied] = {}
     for node in schema.nodes.values():
-        table_rows = given.pop(node.name)
+        table_rows = sources.pop(node.name)
         if node.link is None:
             none = np.full(persons, -1, np.int32)
-            tied[node.name] = table_rows, none, np.arange(persons, dtype=np.int32), 0
+            tied[node.name] = _Tied(table_rows, none, np.arange(persons, dtype=np.int32), 0)
             continue
-        above, _, owners, _ = tied[node.link.parent]
-        parent = rows_above(node.link, table_rows, above)
+        above = tied[node.link.parent]
+        parent = rows_above(node.link, table_rows, above.source)
         orphan_count = int((parent < 0).sum())
         if orphan_count and orphans != "drop":
             raise AnonError(
@@ -127,7 +137,7 @@ def tie(
         if orphan_count:
             linked = np.flatnonzero(parent >= 0)
             table_rows, parent = _only(table_rows, linked), parent[linked]
-        tied[node.name] = table_rows, parent, owners[parent], orphan_count
+        tied[node.name] = _Tied(table_rows, parent, above.person[parent], orphan_count)
         free()
     order = _orders(schema, tied)
     rows = {}
@@ -136,12 +146,12 @@ def tie(
         values = table_rows.values.drop_columns(table_rows.node.renewed)
         none = np.zeros(0, np.uint64)
         lean = replace(table_rows, values=values, quasi=none, whole=none, marks={})
-        rows[name] = Rows(lean, parent, person, order[name], _codes(table_rows), orphan_count)
+        rows[name] = LinkedRows(lean, parent, person, order[name], _codes(table_rows), orphan_count)
     free()
     return rows
 
 
-def _only(table_rows: Given, positions: Ints) -> Given:
+def _only(table_rows: TableRows, positions: Ints) -> TableRows:
     indices = pa.array(positions)
     marks, raw = (
         {name: values.take(indices) for name, values in columns.items()}
@@ -159,7 +169,7 @@ def _only(table_rows: Given, positions: Ints) -> Given:
     )
 
 
-def _codes(table_rows: Given) -> dict[str, Ints]:
+def _codes(table_rows: TableRows) -> dict[str, Ints]:
     """Return each sensitive value as a number, by order of marks; NULL is a value, 0."""
     codes = {}
     for name, marks in table_rows.marks.items():
@@ -186,7 +196,7 @@ def firsts(values: npt.NDArray[Any]) -> tuple[Ints, Ints]:
 
 
 def several(values: npt.NDArray[Any]) -> int:
-    """Return how many of some numbers are there before."""
+    """Count the numbers that repeat an earlier one."""
     return len(values) - len(firsts(values)[0])
 
 
@@ -207,9 +217,9 @@ MISSING = -1  # the code of NULL, which is not a value for l
 
 
 def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
-    """Return of each group and code that occur together: the group, and how many persons it has.
+    """Return, for each pair of a group and a code that occurs, the group and its number of people.
 
-    A code that is ``MISSING`` is not a value.
+    ``MISSING`` is not a code.
     """
     non_null = np.flatnonzero(code != MISSING)
     if not len(non_null):
@@ -220,7 +230,7 @@ def holders(group: Ints, code: Ints, person: Ints) -> tuple[Ints, Ints]:
     return group[first].astype(np.int64), np.bincount(pair[first_triples], minlength=len(first))
 
 
-def _require_keys(function: str, schema: Schema, table_rows: Given) -> None:
+def _require_keys(function: str, schema: Schema, table_rows: TableRows) -> None:
     """Raise AnonError for keys that are NULL or name several rows."""
     node = table_rows.node
     below = {node_.link.keys for node_ in schema.children(node.name) if node_.link}
@@ -250,9 +260,9 @@ def _require_keys(function: str, schema: Schema, table_rows: Given) -> None:
 
 
 def _combined(columns: list[pa.Array], like: list[pa.Array] | None = None) -> tuple[Ints, Bools]:
-    """Return the values of several columns together as int64[n], and whether each is there.
+    """Return a number of the values of several columns, int64[n], and whether each row has one.
 
-    like: columns whose values are coded; values that they lack are not there.
+    like: columns whose values are numbered; rows with other values have no number.
     """
     codes = np.zeros(len(columns[0]), np.int64)
     present = np.ones(len(columns[0]), np.bool_)
@@ -277,9 +287,9 @@ def _are_whole(*columns: pa.Array) -> bool:
 
 
 def places_of(named: pa.Array, keys: pa.Array) -> Ints:
-    """Return the place of each named key among the keys, int32[n]; -1 for none and for NULL.
+    """Return the position of each named key among the keys, int32[n]; -1 if there is none.
 
-    The keys are different, and none is NULL.
+    The keys are distinct and not NULL.
     """
     if not _are_whole(named, keys):
         indices = pc.index_in(named, keys, skip_nulls=True)
@@ -290,8 +300,8 @@ def places_of(named: pa.Array, keys: pa.Array) -> Ints:
     return np.where(valid(named), place[number_of[len(keys) :]], np.int32(-1))
 
 
-def rows_above(link: Link, table_rows: Given, above: Given) -> Ints:
-    """Return the row of the parent that each row names, int32[n]; -1 for none."""
+def rows_above(link: Link, table_rows: TableRows, above: TableRows) -> Ints:
+    """Return the parent row that each row names, int32[n]; -1 if there is none."""
     columns = [above.column(key) for key in link.keys]
     if len(columns) == 1:
         return places_of(plain_values(table_rows.column(link.columns[0])), plain_values(columns[0]))
@@ -300,15 +310,15 @@ def rows_above(link: Link, table_rows: Given, above: Given) -> Ints:
     return places_of(pa.array(named, mask=~present), pa.array(keys))
 
 
-def _orders(schema: Schema, tied: Mapping[str, tuple[Any, ...]]) -> dict[str, Hashes]:
-    """Return the place of each row in an order that no order of the source changes, by table.
+def _orders(schema: Schema, tied: Mapping[str, _Tied]) -> dict[str, Hashes]:
+    """Return the position of each row in an order that does not depend on the source, by table.
 
     Rows are sorted by a hash of the quasi-identifiers of the row and of all rows below it. Other
-    columns, the sensitive ones among them, only decide between rows that are equal in these, so
-    that bins and classes do not tell of them. Rows that are equal in everything have one place.
+    columns, sensitive ones included, only decide between rows that are equal in these, so that bins
+    and classes do not depend on them. Rows that are equal in everything have one position.
     """
-    quasi = _with_all_below(schema, tied, {name: own[0].quasi for name, own in tied.items()})
-    whole = _with_all_below(schema, tied, {name: own[0].whole for name, own in tied.items()})
+    quasi = _with_all_below(schema, tied, {name: rows.source.quasi for name, rows in tied.items()})
+    whole = _with_all_below(schema, tied, {name: rows.source.whole for name, rows in tied.items()})
     return {name: _places(quasi.pop(name), whole.pop(name)) for name in schema.nodes}
 
 
@@ -322,21 +332,20 @@ def _places(first: Hashes, then: Hashes) -> Hashes:
 
 
 def _with_all_below(
-    schema: Schema, tied: Mapping[str, tuple[Any, ...]], hashes: Mapping[str, Hashes]
+    schema: Schema, tied: Mapping[str, _Tied], hashes: Mapping[str, Hashes]
 ) -> dict[str, Hashes]:
     """Return a hash of each row and of all rows below it, from a hash of each row by table."""
     folded: dict[str, Hashes] = {}
     for node in reversed(list(schema.nodes.values())):
         value = mixed(hashes[node.name])
         for i, child in enumerate(schema.children(node.name)):
-            _, parent, _, _ = tied[child.name]
             total = np.zeros(len(value), np.uint64)
-            np.add.at(total, parent, mixed(folded[child.name]))
+            np.add.at(total, tied[child.name].parent, mixed(folded[child.name]))
             value = mixed(value ^ mixed(total + np.uint64(i + 1)))
         folded[node.name] = value
     return folded
 
 
 def counts_of(parent: Ints, rows: int) -> Ints:
-    """Return how many rows are below each of ``rows`` rows; -1 in ``parent`` for none."""
+    """Count the rows below each of ``rows`` rows; parent: -1 for a row without a parent."""
     return np.bincount(parent[parent >= 0], minlength=rows).astype(np.int64)

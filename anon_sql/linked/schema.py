@@ -1,4 +1,4 @@
-"""Order linked tables as a tree below the table of persons, and say what may not be linked.
+"""Order linked tables as a tree below the table of people, and refuse links that do not fit.
 
 A link is a foreign key. The role of its columns is the role of the number of rows per parent.
 Tables that the tree links to, but that are not below the persons, are reference tables.
@@ -120,8 +120,8 @@ class Schema:
         assert node.link is not None
         return self.nodes[node.link.parent]
 
-    def known(self, name: str) -> bool:
-        """Return whether others may know how many rows of a table each person has."""
+    def is_countable(self, name: str) -> bool:
+        """Return whether attackers may know each person's number of rows in a table."""
         node = self.nodes[name]
         while node.link is not None:
             if node.role != "quasi":
@@ -130,7 +130,7 @@ class Schema:
         return True
 
     def added(self, node: Node) -> list[tuple[Node, str, str]]:
-        """Return the children of known number, and the columns that a release adds for each."""
+        """Return the countable children, and the columns that a release adds for each."""
         return [
             (child, child.name + ROWS, child.name + WEIGHT)
             for child in self.children(node.name, "quasi")
@@ -144,10 +144,10 @@ class Schema:
         return node.name
 
 
-def read_links(function: str, texts: object, known: Mapping[str, str]) -> list[Link]:
+def read_links(function: str, texts: object, names: Mapping[str, str]) -> list[Link]:
     """Return the links that a call writes as 'visit.person_id -> person.person_id'.
 
-    known: the short name of each table by its folded name as written and in full. Raises AnonError
+    names: the short name of each table by its folded name as written and in full. Raises AnonError
     for other texts.
     """
     if texts is None:
@@ -156,7 +156,7 @@ def read_links(function: str, texts: object, known: Mapping[str, str]) -> list[L
     rule = Parameter("links") + " must be texts like 'visit.person_id -> person.person_id'"
     if not isinstance(listed_texts, (list, tuple)):
         raise AnonError(function, rule, type(texts).__name__)
-    read = []
+    links = []
     for text in listed_texts:
         sides = text.split("->") if isinstance(text, str) else []
         if len(sides) != 2:
@@ -168,10 +168,15 @@ def read_links(function: str, texts: object, known: Mapping[str, str]) -> list[L
                 "a link needs as many columns as its key",
                 f"{len(columns)} and {len(keys)}",
             )
-        read.append(
-            Link(_known(function, child, known), columns, _known(function, parent, known), keys)
+        links.append(
+            Link(
+                _table_name(function, child, names),
+                columns,
+                _table_name(function, parent, names),
+                keys,
+            )
         )
-    return read
+    return links
 
 
 def side_of(function: str, side: str) -> tuple[str, tuple[str, ...]]:
@@ -189,11 +194,11 @@ def side_of(function: str, side: str) -> tuple[str, tuple[str, ...]]:
     return relation.strip(), tuple(columns)
 
 
-def _known(function: str, written: str, known: Mapping[str, str]) -> str:
-    name = known.get(fold(written))
+def _table_name(function: str, written: str, names: Mapping[str, str]) -> str:
+    name = names.get(fold(written))
     if name is None:
         rule = Parameter("links") + " must name tables that can be read"
-        raise AnonError(function, rule, listed([written]), did_you_mean(written, known.values()))
+        raise AnonError(function, rule, listed([written]), did_you_mean(written, names.values()))
     return name
 
 
@@ -278,25 +283,25 @@ def _spelled(function: str, columns: Mapping[str, Iterable[str]], link: Link) ->
     """Return a link with its columns spelled as in their tables."""
 
     def of(table: str, names: Sequence[str]) -> tuple[str, ...]:
-        known = {fold(name): name for name in columns[table]}
+        spellings = {fold(name): name for name in columns[table]}
         for name in names:
-            if fold(name) not in known:
-                hint = did_you_mean(name, known.values())
+            if fold(name) not in spellings:
+                hint = did_you_mean(name, spellings.values())
                 got = f"{table}.{listed([name])}"
                 raise AnonError(function, "a link must name columns of its tables", got, hint)
-        return tuple(known[fold(name)] for name in names)
+        return tuple(spellings[fold(name)] for name in names)
 
     return replace(link, columns=of(link.child, link.columns), keys=of(link.parent, link.keys))
 
 
 def _require_types(function: str, tables: Mapping[str, Table], link: Link) -> None:
     for column, key in zip(link.columns, link.keys, strict=True):
-        mine, theirs = tables[link.child].types[column], tables[link.parent].types[key]
-        if mine != theirs:
+        column_type, key_type = tables[link.child].types[column], tables[link.parent].types[key]
+        if column_type != key_type:
             raise AnonError(
                 function,
                 "a link must have the type of its key",
-                f"{mine} and {theirs} in {link}",
+                f"{column_type} and {key_type} in {link}",
                 "cast one of them in a view",
             )
 
@@ -431,7 +436,7 @@ def _require_known(function: str, schema: Schema) -> None:
     wrong = [
         f"{node.name}.{name}"
         for node in schema.nodes.values()
-        if not schema.known(node.name)
+        if not schema.is_countable(node.name)
         for name in (
             *node.quasi,
             *(node.link.columns if node.link and node.role == "quasi" else ()),

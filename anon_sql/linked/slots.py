@@ -1,8 +1,9 @@
-"""Give each row of a table its slot: one row of every person of a class, matched by least loss.
+"""Assign the rows of a table to slots.
 
-A class keeps as many slots as its person with fewest rows has; the other rows are surplus. One
-level below, the rows of a slot are a class. Rows below a link that is not a quasi-identifier have
-no slots of their own: those of the nearest table above count.
+A slot is one row of every person of a class, matched by least loss. A class has as many slots as
+the member with the fewest rows has rows; the other rows are surplus. One level below, the rows of a
+slot are a class. Rows below a link that is not a quasi-identifier have the slots of the nearest
+table above.
 """
 
 from collections.abc import Mapping
@@ -14,17 +15,17 @@ import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.core.running import Workers
-from anon_sql.linked.options import Asked
+from anon_sql.linked.options import LinkedCall
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Bools, Ints, Rows, lexical
+from anon_sql.linked.rows import Bools, Ints, LinkedRows, lexical
 from anon_sql.linked.schema import Schema
 
-JOBS = 16  # parts of the matching for each thread
+JOBS_PER_THREAD = 16  # parts of the matching for each thread
 
 
 @dataclass
-class Placed:
-    """Where the n rows of a table are.
+class SlotPlacement:
+    """The slots of the n rows of a table.
 
     slot: int32[n], numbered from 0; -1 for rows without one. surplus: bool[n], rows without a
     slot whose parent is released. class_of: int32[n], the class of the person. owner: the table
@@ -38,33 +39,35 @@ class Placed:
 
 
 def place(
-    asked: Asked,
+    call: LinkedCall,
     schema: Schema,
-    tied: Mapping[str, Rows],
+    tied: Mapping[str, LinkedRows],
     points: Mapping[str, Points | None],
     classes: npt.NDArray[np.int32],
-) -> dict[str, Placed]:
+) -> dict[str, SlotPlacement]:
     """Return the places of all rows; classes: int32[n], of the persons."""
-    placed: dict[str, Placed] = {}
+    placed: dict[str, SlotPlacement] = {}
     for node in schema.nodes.values():
         rows = tied[node.name]
         class_of = classes[rows.person]
         none = np.zeros(rows.count, np.bool_)
         if node.link is None:
-            placed[node.name] = Placed(class_of, none, class_of, node.name)
+            placed[node.name] = SlotPlacement(class_of, none, class_of, node.name)
             continue
         above = placed[node.link.parent]
-        if not schema.known(node.name):
+        if not schema.is_countable(node.name):
             slot = above.slot[rows.parent]
-            placed[node.name] = Placed(slot, none, class_of, above.owner)
+            placed[node.name] = SlotPlacement(slot, none, class_of, above.owner)
             continue
-        slot = _matched(asked, rows, tied[node.link.parent], points[node.name], above.slot)
+        slot = _matched(call, rows, tied[node.link.parent], points[node.name], above.slot)
         surplus = (slot < 0) & (above.slot[rows.parent] >= 0)
-        placed[node.name] = Placed(slot, surplus, class_of, node.name)
+        placed[node.name] = SlotPlacement(slot, surplus, class_of, node.name)
     return placed
 
 
-def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, groups: Ints) -> Ints:
+def _matched(
+    call: LinkedCall, rows: LinkedRows, above: LinkedRows, points: Points | None, groups: Ints
+) -> Ints:
     """Return the slot of each row, int32[n]; groups: the slot of each row above."""
     slot = np.full(rows.count, -1, np.int32)
     owners = np.flatnonzero(groups >= 0)
@@ -88,7 +91,7 @@ def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, group
         del table
     slot_of = np.full(len(slot_rows), -1, np.int32)
     counts = np.zeros(len(begins) - 1, np.int64)
-    _in_parts(asked, array, model, starts, begins, slot_of, counts)
+    _in_parts(call, array, model, starts, begins, slot_of, counts)
     base = np.r_[0, counts.cumsum()[:-1]]
     group = np.repeat(np.arange(len(counts)), np.diff(starts[begins]))
     slot[slot_rows] = np.where(slot_of < 0, -1, base[group] + slot_of)
@@ -96,7 +99,7 @@ def _matched(asked: Asked, rows: Rows, above: Rows, points: Points | None, group
 
 
 def _in_parts(
-    asked: Asked,
+    call: LinkedCall,
     array: npt.NDArray[np.float64],
     model: object,
     starts: Ints,
@@ -107,8 +110,8 @@ def _in_parts(
     """Match groups in parts of about as much work, on the threads of the call."""
     group_rows = np.diff(starts[begins])
     work = np.r_[0, (group_rows + 1).cumsum()]
-    workers = Workers(asked.function, asked.threads)
-    cuts = np.linspace(0, work[-1], JOBS * workers.threads + 1)
+    workers = Workers(call.function, call.threads)
+    cuts = np.linspace(0, work[-1], JOBS_PER_THREAD * workers.threads + 1)
     edges = np.unique(np.searchsorted(work, cuts))
     edges[0], edges[-1] = 0, len(counts)
     pairs = [(int(a), int(b)) for a, b in pairwise(edges) if a < b]

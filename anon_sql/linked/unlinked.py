@@ -6,26 +6,29 @@ Each set of equal labels has rows of at least k persons, none of whom has more t
 import numpy as np
 import pyarrow as pa
 
-from anon_sql.linked.options import Asked
+from anon_sql.linked.options import LinkedCall
 from anon_sql.linked.partition import Points
-from anon_sql.linked.rows import Bools, Ints, Rows
+from anon_sql.linked.rows import Bools, Ints, LinkedRows
 from anon_sql.pipeline.partition import in_source_order, legal_partition, prepare
 from anon_sql.pipeline.request import Relation, Source, checked
 
 _PERSON = "person"
 
 
-def unlinked_classes(asked: Asked, rows: Rows, points: Points | None, surplus: Bools) -> Ints:
-    """Return the class of each surplus row that may be released unlinked, int64[n]; else -1."""
+def unlinked_classes(
+    call: LinkedCall, rows: LinkedRows, points: Points | None, surplus: Bools
+) -> Ints:
+    """Return the class of each surplus row that may be released unlinked, int64[n]; -1 for
+    others."""
     class_of = np.full(rows.count, -1, np.int64)
     surplus_rows = np.flatnonzero(surplus)
     surplus_rows = surplus_rows[np.lexsort((rows.order[surplus_rows],))]
-    if len(np.unique(rows.person[surplus_rows])) < asked.k:
+    if len(np.unique(rows.person[surplus_rows])) < call.k:
         return class_of
-    classes = _cut(asked, rows, points, surplus_rows)
+    classes = _cut(call, rows, points, surplus_rows)
     for class_id in np.unique(classes):
         rows_of_class = surplus_rows[classes == class_id]
-        class_of[rows_of_class[capped(rows.person[rows_of_class], asked.k)]] = class_id
+        class_of[rows_of_class[capped(rows.person[rows_of_class], call.k)]] = class_id
     return class_of
 
 
@@ -45,16 +48,16 @@ def capped(person: Ints, k: int) -> Bools:
     return place < most
 
 
-def _cut(asked: Asked, rows: Rows, points: Points | None, surplus_rows: Ints) -> Ints:
-    node = rows.given.node
+def _cut(call: LinkedCall, rows: LinkedRows, points: Points | None, surplus_rows: Ints) -> Ints:
+    node = rows.source.node
     names = [] if points is None else node.quasi
     if not names:
         return np.zeros(len(surplus_rows), np.int64)
     types = {f"{c}": node.table.types[name] for c, name in enumerate(names)}
     request = checked(
         "anonymize",
-        Relation({**types, _PERSON: "BIGINT"}, {}, asked.threads, asked.time_zone),
-        asked.arguments(quasi=list(types), entity=_PERSON),
+        Relation({**types, _PERSON: "BIGINT"}, {}, call.threads, call.time_zone),
+        call.arguments(quasi=list(types), entity=_PERSON),
     )
     positions = pa.array(surplus_rows)
     persons, code = np.unique(rows.person[surplus_rows], return_inverse=True)
@@ -63,7 +66,7 @@ def _cut(asked: Asked, rows: Rows, points: Points | None, surplus_rows: Ints) ->
     )
     keys = pa.DictionaryArray.from_arrays(pa.array(code.reshape(-1).astype(np.int32)), words)
     source = Source(
-        {f"{c}": rows.given.column(name).take(positions) for c, name in enumerate(names)},
+        {f"{c}": rows.source.column(name).take(positions) for c, name in enumerate(names)},
         pa.array(rows.order[surplus_rows]),
         {_PERSON: keys},
     )

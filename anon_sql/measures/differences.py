@@ -61,7 +61,7 @@ class Components:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ReleaseEntries:
     """e entries of a release, int64[e] each: the class, the tuple, and the number of rows."""
 
     class_of: Ints
@@ -89,7 +89,11 @@ class Change:
 
 
 def change(
-    components: Components, before: Rows, after: Rows, values: Sequence[Ints], least: int
+    components: Components,
+    before: ReleaseEntries,
+    after: ReleaseEntries,
+    values: Sequence[Ints],
+    least: int,
 ) -> Change:
     """Return the difference of the rows of two releases.
 

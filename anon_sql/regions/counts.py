@@ -17,7 +17,7 @@ from anon_sql.pipeline.request import Request
 from anon_sql.privacy.constraint import Constraint, constraint, satisfy
 from anon_sql.regions.sql import sort_keys
 
-CELLS = 100_000_000  # most counts of a sensitive value in a region that are held in memory
+MAX_CELLS = 100_000_000  # most counts of a sensitive value in a region that are held in memory
 Counts = npt.NDArray[np.int64]
 
 
@@ -92,7 +92,7 @@ def _value_counts(
 ) -> Counts:
     """Return the counts of each value of a protected column in each region, int64[r, v]."""
     values = len(domain.sensitive[name].keys) + 1
-    if regions * values > CELLS:
+    if regions * values > MAX_CELLS:
         raise AnonError(
             request.function,
             Parameter("l")

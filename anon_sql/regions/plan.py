@@ -21,13 +21,13 @@ from anon_sql.regions.rows import Group, LeafRows, Regions, each_leaf, one_group
 from anon_sql.regions.sql import WEIGHT, k_alone
 from anon_sql.regions.tree import Cut, Leaf, RegionTree, leaves_below
 
-NEAR = 100  # regions on either side that an illegal region may merge with
+MAX_NEIGHBOURS = 100  # regions on either side that an illegal region may merge with
 Count = Callable[[Regions], Sequence[Tally]]
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A group of leaves and what it holds.
+    """A group of leaves and its counts.
 
     short: how far it is from legal; 0.0 for whole strata.
     """
@@ -162,7 +162,9 @@ class _Planning:
         while len(groups) > 1 and any(part.short for part in groups):
             illegal = (i for i, part in enumerate(groups) if part.short)
             smallest = min(illegal, key=lambda i: (groups[i].tally.rows, i))
-            neighbours = range(max(smallest - NEAR, 0), min(smallest + NEAR + 1, len(groups)))
+            neighbours = range(
+                max(smallest - MAX_NEIGHBOURS, 0), min(smallest + MAX_NEIGHBOURS + 1, len(groups))
+            )
             unions = {
                 i: self.union([groups[smallest], groups[i]]) for i in neighbours if i != smallest
             }
@@ -235,7 +237,7 @@ class _Planning:
         return regions.groups
 
 
-ENOUGH = 64  # sampled rows of a region, so that its size is known to some 12 %
+MIN_SAMPLED_ROWS = 64  # sampled rows of a region, so that its size is known to some 12 %
 
 
 def sampled_regions(
@@ -256,7 +258,7 @@ def sampled_regions(
     if sampled < domain.rows:
         # rows that are sampled together
         together = (weights.astype(np.float64) ** 2).sum() / sampled
-        if min(part, sampled) < ENOUGH * max(together, request.k / 10):
+        if min(part, sampled) < MIN_SAMPLED_ROWS * max(together, request.k / 10):
             return None
         if abs(sampled * many - domain.rows) > wanted:  # many rows that are alike are not sampled
             return None

@@ -15,7 +15,9 @@ from anon_sql.core.printing import cast
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.tree import Cut, Leaf, RegionTree, Test
 
-FEW = 0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
+MAX_DICTIONARY_SHARE = (
+    0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
+)
 
 
 def runs(batches: Iterable[pa.RecordBatch], most: int, size: int) -> Iterator[pa.Table]:
@@ -32,7 +34,7 @@ def runs(batches: Iterable[pa.RecordBatch], most: int, size: int) -> Iterator[pa
         yield pa.Table.from_batches(buffered)
 
 
-def repeated(run: pa.Table, few: float = FEW) -> list[str]:
+def repeated(run: pa.Table, few: float = MAX_DICTIONARY_SHARE) -> list[str]:
     """Return the columns of text with at most ``few`` distinct values, as a share of the rows."""
     return [
         field.name

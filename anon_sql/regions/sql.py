@@ -88,7 +88,9 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
             of_all.append(exp.alias_(_distinct(exp.column(f"text_{c}")), f"distinct_{c}"))
     if k_alone(request):
         hashed = spreading_hash([*request.quasi], request.seed, dialect)
-        chosen = exp.Case().when(exp.EQ(this=modulo(hashed, HASHED), expression=_ZERO), hashed)
+        chosen = exp.Case().when(
+            exp.EQ(this=modulo(hashed, HASH_MODULUS), expression=_ZERO), hashed
+        )
         texts.append(chosen)
         of_group.append(exp.alias_(chosen, "hashed"))
         of_all.append(exp.alias_(exp.Count(this=exp.column("hashed")), "different"))
@@ -173,20 +175,20 @@ def sort_keys(values: pa.Array) -> pa.Array:
 
 SAMPLE_ROWS = 200_000  # rows of a sample
 DIFFERENT_ROWS = 100_000  # different rows of a sample, if the table has so many
-HASHED = 1024  # of so many different rows, one is counted
+HASH_MODULUS = 1024  # of so many different rows, one is counted
 WEIGHT = "weight"
 
 
 def one_in(rows: int, wanted: int = SAMPLE_ROWS, different: int | None = None) -> int:
     """Return m for a sample of about ``wanted`` rows, one in m.
 
-    different: of one row in ``HASHED`` by hash, those that are not alike. The sample is larger if
-    it would have less than ``DIFFERENT_ROWS`` of them: where many are alike, few say too little
-    about the rest.
+    different: of one row in ``HASH_MODULUS`` by hash, those that are not alike. The sample is
+    larger if it would have less than ``DIFFERENT_ROWS`` of them: where many are alike, few say too
+    little about the rest.
     """
     many = rows // wanted
     if different is not None:
-        many = min(many, different * HASHED // DIFFERENT_ROWS)
+        many = min(many, different * HASH_MODULUS // DIFFERENT_ROWS)
     return max(1, many)
 
 

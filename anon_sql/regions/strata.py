@@ -15,11 +15,11 @@ from anon_sql.core.table import Domain, read_table
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.partition import HINT, in_source_order, refused, strata_of
 from anon_sql.pipeline.request import Request
-from anon_sql.regions.counts import CELLS, Limits, counted_regions
+from anon_sql.regions.counts import MAX_CELLS, Limits, counted_regions
 from anon_sql.regions.sql import count_select, relation, value
 
-MOST = 1_000_000  # strata of a table
-_CELLS = CELLS // 10  # counts of a sensitive value in a stratum that are held at a time
+MAX_STRATA = 1_000_000  # strata of a table
+_MAX_CELLS = MAX_CELLS // 10  # counts of a sensitive value in a stratum that are held at a time
 Numbers = npt.NDArray[np.int64]
 Values = Mapping[str, pa.Array]
 Run = Callable[[str], pa.Table]
@@ -68,12 +68,12 @@ def table_strata(
     if not request.strata:
         return None
     counting = _Counting(request, domain, Limits(request, domain, paths), dialect, source, run)
-    counted = run(counting.select(None, most=MOST + 1))
-    if counted.num_rows > MOST:
+    counted = run(counting.select(None, most=MAX_STRATA + 1))
+    if counted.num_rows > MAX_STRATA:
         many, smallest = counting.too_small()
         if many:
             raise counting.refusal(many, smallest)
-        rule = f"a release in parts must have at most {MOST:,} strata"
+        rule = f"a release in parts must have at most {MAX_STRATA:,} strata"
         raise AnonError(request.function, rule, "more", HINT)
     rows = integers(counted.column("rows").combine_chunks()).astype(np.int64)
     types = {name: request.quasi[name] for name in request.strata}
@@ -137,7 +137,7 @@ class _Counting:
         widest = max(
             [1, *(len(distribution.keys) + 1 for distribution in self.domain.sensitive.values())]
         )
-        step, short = max(1, _CELLS // widest), []
+        step, short = max(1, _MAX_CELLS // widest), []
         for first in range(0, len(strata.rows), step):
             many = min(step, len(strata.rows) - first)
             within = {

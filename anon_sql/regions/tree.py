@@ -21,7 +21,7 @@ from anon_sql.regions.strata import Strata
 
 
 class Test(Enum):
-    """What a cut asks of a value: at most a point, among some points, or NULL."""
+    """The test of a cut: whether a value is at most a point, among some points, or NULL."""
 
     __test__ = False  # not a test of pytest
 
@@ -86,9 +86,9 @@ def leaves_below(node: Cut | Leaf) -> range:
     return range(first.number, last.number + 1)
 
 
-LEAST = 0.15  # share of the rows that each side of a cut should have
-LISTED = 500  # most values that a test lists
-CLOSE = 0.001  # shares of rows that differ by less than this make no difference
+MIN_SIDE_SHARE = 0.15  # share of the rows that each side of a cut should have
+MAX_LISTED_VALUES = 500  # most values that a test lists
+EQUAL_SHARES = 0.001  # shares of rows that differ by less than this make no difference
 
 Codes = npt.NDArray[np.int32]
 Weights = npt.NDArray[np.int64]
@@ -146,16 +146,17 @@ def best(
     """
     best_cut: tuple[tuple[bool, float, float], Chosen] | None = None
     for axis_number, (candidate, rows) in enumerate(zip(axes, orders, strict=True)):
-        apart = _apart(candidate, rows, weights, near) + CLOSE
+        apart = _apart(candidate, rows, weights, near) + EQUAL_SHARES
         for share, test, codes, null in _candidates(candidate, rows, weights):
-            rank = (share >= LEAST, round(share / apart, 12), round(share, 12))
+            rank = (share >= MIN_SIDE_SHARE, round(share / apart, 12), round(share, 12))
             if share > 0 and (best_cut is None or rank > best_cut[0]):
                 best_cut = rank, Chosen(axis_number, test, codes, null)
     return None if best_cut is None else best_cut[1]
 
 
 def _apart(column: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
-    """Return how far near rows lie apart in a column: the mean share of rows between the outermost.
+    """Return the mean share of rows between the outermost rows of a group, in the order of a
+    column.
 
     rows: in the order of the column. Equal values lie in one place, the middle of their rows.
     """
@@ -186,7 +187,7 @@ def _candidates(
         yield min(missing, non_null) / total, Test.MISSING, (), True
     for test, begin, end in _ranges(column, codes, until):
         listed = codes[end - 1 : end] if test is Test.AT_MOST else np.unique(codes[begin:end])
-        if end - begin in (0, len(codes)) or len(listed) > LISTED:
+        if end - begin in (0, len(codes)) or len(listed) > MAX_LISTED_VALUES:
             continue
         yes = int(until[end] - until[begin])
         null = yes < non_null - yes
@@ -252,12 +253,12 @@ def _first(codes: Codes, many: int) -> Codes:
     return first
 
 
-DEEPEST = 40  # levels of the tree
+MAX_DEPTH = 40  # levels of the tree
 Orders = Sequence[npt.NDArray[np.int32]]
 
 
 @dataclass(frozen=True)
-class Rows:
+class SampleRows:
     """Rows to cut.
 
     values: of each quasi-identifier that may be cut, by name; axes: the same. weights: int64[n],
@@ -295,7 +296,7 @@ class Growing:
 
     def node(
         self,
-        rows: Rows,
+        rows: SampleRows,
         orders: Orders,
         most: float,
         depth: int = 0,
@@ -307,7 +308,7 @@ class Growing:
         that are not cut, from their orders and depth; a leaf by default.
         """
         chosen = None
-        if depth < DEEPEST and rows.weight(orders) > most:
+        if depth < MAX_DEPTH and rows.weight(orders) > most:
             chosen = best(rows.axes, orders, rows.weights, rows.near)
         if chosen is None:
             return self.leaf() if end is None else end(orders, depth)
@@ -324,7 +325,7 @@ class Growing:
         self.leaves += 1
         return Leaf(self.leaves - 1)
 
-    def _point(self, rows: Rows, cut_axis: Axis, code: int) -> int:
+    def _point(self, rows: SampleRows, cut_axis: Axis, code: int) -> int:
         self.points.append(
             (cut_axis.name, rows.values[cut_axis.name].slice(int(cut_axis.first[code]), 1))
         )
@@ -354,7 +355,9 @@ def _passing(codes: npt.NDArray[np.int32], chosen: Chosen) -> npt.NDArray[np.boo
     return np.where(codes < 0, chosen.null, passing)
 
 
-FINER = 4  # leaves for each region: their sizes are estimates, and merging evens them out
+LEAVES_PER_REGION = (
+    4  # leaves for each region: their sizes are estimates, and merging evens them out
+)
 
 
 def grow(
@@ -375,10 +378,10 @@ def grow(
     if sample.num_rows == 0:
         return RegionTree(Leaf(0), (), 1, (Leaf(0),))
     values = {
-        name: sample.column(f"quasi_{at}").combine_chunks() for at, name in enumerate(request.quasi)
+        name: sample.column(f"quasi_{i}").combine_chunks() for i, name in enumerate(request.quasi)
     }
     rows = _sampled(request, domain, sample, values, paths)
-    growing, leaf = Growing(), max(1, wanted // FINER)
+    growing, leaf = Growing(), max(1, wanted // LEAVES_PER_REGION)
     if strata is None:
         root = growing.node(rows, rows.orders, leaf * rows.total / max(domain.rows, 1))
         pools: tuple[Cut | Leaf, ...] = (root,)
@@ -394,7 +397,7 @@ def _sampled(
     sample: pa.Table,
     values: Mapping[str, pa.Array],
     paths: pa.StructArray | None,
-) -> Rows:
+) -> SampleRows:
     """Return the rows of a sample; values: its quasi-identifiers by name."""
     table = read_table(
         request.function,
@@ -410,7 +413,7 @@ def _sampled(
     near = _near(
         request.function, table, max(2, round(request.k * table.rows / max(domain.rows, 1)))
     )
-    return Rows(values, [axis(column) for column in table.columns], weights, near)
+    return SampleRows(values, [axis(column) for column in table.columns], weights, near)
 
 
 def _near(function: str, table: QuasiTable, size: int) -> npt.NDArray[np.int32]:
@@ -428,7 +431,7 @@ def _strata_first(
     growing: Growing,
     function: str,
     strata: Strata,
-    sample: Rows,
+    sample: SampleRows,
     of_row: npt.NDArray[np.int64],
     wanted: int,
     leaf: int,
@@ -440,7 +443,9 @@ def _strata_first(
     hashes = pa.array(np.zeros(len(strata.rows), np.uint64))
     table = read_table(function, strata.types, strata.values, hashes, Workers(function))
     near = np.arange(table.rows, dtype=np.int32)  # no class lies in two strata
-    all_strata = Rows(strata.values, [axis(column) for column in table.columns], strata.rows, near)
+    all_strata = SampleRows(
+        strata.values, [axis(column) for column in table.columns], strata.rows, near
+    )
     by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]
     starts = np.searchsorted(of_row[by[0]], np.arange(len(strata.rows) + 1))
     pools: list[Cut | Leaf] = []
@@ -450,9 +455,9 @@ def _strata_first(
         if len(members) > 1 or strata.rows[members[0]] <= wanted:
             return growing.leaf()
         number = int(members[0])
-        own = [order[starts[number] : starts[number + 1]] for order in by]
-        share = sample.weight(own) / int(strata.rows[number])
-        pools.append(growing.node(sample, own, leaf * share, depth))
+        orders_of_stratum = [order[starts[number] : starts[number + 1]] for order in by]
+        share = sample.weight(orders_of_stratum) / int(strata.rows[number])
+        pools.append(growing.node(sample, orders_of_stratum, leaf * share, depth))
         return pools[-1]
 
     return growing.node(all_strata, all_strata.orders, leaf, end=end), tuple(pools)

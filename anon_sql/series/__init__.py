@@ -1,1 +1,1 @@
-"""Release a table again and again: permanent cohorts, the state that keeps them, and releases."""
+"""Release a table repeatedly: permanent cohorts, the state that stores them, and releases."""

@@ -1,4 +1,4 @@
-"""The next state of a series: newcomers are placed, leavers and changes are noted."""
+"""Compute the next state of a series: place newcomers, and note leavers and changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ from anon_sql.series.state import (
     NOWHERE,
     VERSION,
     Cohorts,
-    Persons,
+    SeriesPeople,
     State,
     orders,
     require_columns,
@@ -43,8 +43,8 @@ from anon_sql.series.state import (
 )
 
 NAME = "series_next"
-LEAF = {2: 40}  # rows of a blind leaf by l; 80 above
-WAITING = {2: 0.02}  # largest expected share of a leaf that is halved; .05 above
+LEAF_ROWS = {2: 40}  # rows of a blind leaf by l; 80 above
+MAX_WAITING_SHARE = {2: 0.02}  # largest expected share of a leaf that is halved; .05 above
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,8 @@ declare(NAME, ColumnRoles, EntityColumn, Hierarchies, Next)
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table with a row per person, as the release of its request reads it.
+class SeriesTable:
+    """A table with one row per person.
 
     codes: int32[n, s], the value of each sensitive column of each person. columns: SQL types of the
     sensitive and the kept columns, by role and name. entity: the column of persons.
@@ -103,11 +103,11 @@ class Table:
     source: Source
     request: Request
     paths: pa.StructArray | None
-    persons: Persons
+    persons: SeriesPeople
     codes: npt.NDArray[np.int32]
     columns: Mapping[str, Mapping[str, str]]
 
-    def only(self, positions: npt.NDArray[np.int64]) -> "Table":
+    def only(self, positions: npt.NDArray[np.int64]) -> "SeriesTable":
         """Return the persons at some positions, int64[m]."""
         picked = pa.array(positions)
         source = replace(
@@ -121,8 +121,9 @@ class Table:
         )
 
 
-def next_state(state: State | None, table: Table, parameters: Next, key: bytes) -> State:
-    """Return the state after the persons of a table; ``state`` is changed, None for the first.
+def next_state(state: State | None, table: SeriesTable, parameters: Next, key: bytes) -> State:
+    """Return the state after the people of a table; ``state`` is changed in place, None for the
+    first.
 
     Raises AnonError for other columns or another l than the series has.
     """
@@ -143,7 +144,7 @@ def next_state(state: State | None, table: Table, parameters: Next, key: bytes) 
     new = (cohorts == NOWHERE) & ~true(pc.is_in(persons.hashes, value_set=state.withheld))
     before = true(pc.is_in(persons.hashes, value_set=waited))
     largest = 0.0
-    for apart in (False, True):  # who has waited is likelier to have some values, so is no partner
+    for apart in (False, True):  # waiting shows likely values, so they are no partners
         newcomers = np.flatnonzero(new & (before == apart))
         if len(newcomers):
             largest = max(largest, _place(state, table.only(newcomers), key, apart))
@@ -153,11 +154,11 @@ def next_state(state: State | None, table: Table, parameters: Next, key: bytes) 
 
 
 def _without_cohort(persons: pa.Array, schema: pa.Schema) -> pa.Table:
-    """Return persons as those who wait, whom no label covers."""
+    """Return people as waiting, covered by the labels of no cohort."""
     return pa.table([pa.array(np.full(len(persons), NOWHERE)), persons], schema=schema)
 
 
-def _cover(state: State, table: Table) -> None:
+def _cover(state: State, table: SeriesTable) -> None:
     """Assign each waiting person of a leaf without a cohort to the cohort of the nearest member."""
     here = pc.is_in(state.waiting["person"], value_set=table.persons.hashes)
     of_no_cohort = pc.equal(state.waiting["cohort"], NOWHERE)
@@ -186,7 +187,7 @@ def _cover(state: State, table: Table) -> None:
 
 
 def _short(state: State, cohorts: Cohorts) -> Cohorts:
-    """Return the cohorts of which not all members are present; cohorts: of those who are."""
+    """Return the cohorts that lack a member; cohorts: those of the people who are present."""
     cohort_ids, sizes = np.unique(
         integers(state.tuples["cohort"].combine_chunks()), return_counts=True
     )
@@ -196,7 +197,7 @@ def _short(state: State, cohorts: Cohorts) -> Cohorts:
     return cohort_ids[present_members < sizes]
 
 
-def _begun(table: Table, parameters: Next, key: bytes) -> State:
+def _begun(table: SeriesTable, parameters: Next, key: bytes) -> State:
     """Return the state of a series that begins. Raises AnonError if the table has no l values."""
     l = parameters.l or 2  # noqa: E741
     if l < 2:
@@ -213,8 +214,10 @@ def _begun(table: Table, parameters: Next, key: bytes) -> State:
         "series": VERSION,
         "key_check": key_check(key),
         "l": l,
-        "leaf": parameters.leaf or LEAF.get(l, 80),
-        "waiting": WAITING.get(l, 0.05) if parameters.waiting is None else parameters.waiting,
+        "leaf": parameters.leaf or LEAF_ROWS.get(l, 80),
+        "waiting": MAX_WAITING_SHARE.get(l, 0.05)
+        if parameters.waiting is None
+        else parameters.waiting,
         "columns": {role: dict(types) for role, types in table.columns.items()},
         "next": 1,
         "placed": 0,
@@ -223,7 +226,7 @@ def _begun(table: Table, parameters: Next, key: bytes) -> State:
     return State.empty(head)
 
 
-def _place(state: State, table: Table, key: bytes, apart: bool) -> float:
+def _place(state: State, table: SeriesTable, key: bytes, apart: bool) -> float:
     """Place the persons of a table, who are new; return the largest share of a leaf that waits.
 
     apart: these are persons who have waited.
@@ -246,7 +249,7 @@ def _place(state: State, table: Table, key: bytes, apart: bool) -> float:
     return placed.largest
 
 
-def blind_leaves(table: Table, rows: int) -> tuple[QuasiTable, npt.NDArray[np.int32]]:
+def blind_leaves(table: SeriesTable, rows: int) -> tuple[QuasiTable, npt.NDArray[np.int32]]:
     """Return the quasi-identifiers of a table, and classes of at least so many rows of them.
 
     Values of other columns have no part in it, and rows alike are told apart by their persons.
@@ -267,8 +270,8 @@ def blind(request: Request) -> Request:
     return replace(request, protected={}, entity=None, models=(), sensitive=(), kept=())
 
 
-def _note(state: State, table: Table, largest: float, key: bytes) -> None:
-    """Write what the release of a state is about into its head."""
+def _note(state: State, table: SeriesTable, largest: float, key: bytes) -> None:
+    """Append the figures of the release to the head of the state."""
     persons = table.persons
     present = int((state.cohort_of(persons) != NOWHERE).sum())
     withheld = int(true(pc.is_in(persons.hashes, value_set=state.withheld)).sum())

@@ -1,17 +1,18 @@
-"""Place the persons who are new to a series into cohorts: l or more persons, all values different.
+"""Place newcomers to a series into cohorts of at least l people with different sensitive values.
 
-Newcomers are divided into leaves by their quasi-identifiers alone. A leaf is halved, again and
-again, while its own values promise that few of its persons would wait: whether it is halved depends
-on how often each value occurs in it, never on what the halves look like. Within a leaf, cohorts are
-formed in a secret random order: while one value has more than 1/l of the rows, one such row waits;
-then repeatedly one row of each of the l most frequent values is a cohort; what is left joins a
-cohort that lacks its values, or waits.
+Newcomers are divided into leaves by their quasi-identifiers alone. A leaf is halved repeatedly
+while few of its people are expected to wait afterwards. This depends on how often each value occurs
+in the leaf, never on the halves. Within a leaf, cohorts are formed in a secret random order:
 
-So exchanging the values of two members of a cohort changes neither a leaf nor the probability of
-any cohort, and who knows the method and the cohorts cannot tell whose value is whose (theorem on
-the page about releasing again). Each of these would break it: to halve where both halves can be
-divided into cohorts; to choose the nearest partner; to put the rests of several leaves together; to
-divide persons who have waited together with others.
+1. While one value has more than 1/l of the rows, one row with it waits.
+2. One row of each of the l most frequent values forms a cohort, as long as there are l values.
+3. Each remaining row joins a cohort that lacks its values, or waits.
+
+Exchanging the values of two members of a cohort therefore changes neither a leaf nor the
+probability of any cohort. An attacker who knows the method and the cohorts cannot assign values to
+members (theorem on the page about releasing again). Each of these would break it: halving a leaf
+because both halves can be divided into cohorts; choosing the nearest partner; joining the remaining
+rows of several leaves; placing people who have waited together with others.
 """
 
 from dataclasses import dataclass
@@ -24,18 +25,18 @@ from anon_sql.core.table import QuasiTable
 
 Ids = npt.NDArray[np.int32]
 
-LEAST = 12  # rows of a leaf that is halved
-BARE = 0.01  # largest expected share of halves without any cohort
+MIN_HALVED_ROWS = 12  # of a leaf
+MAX_BARE_SHARE = 0.01  # expected share of halves without any cohort
 DEALS = 40  # random deals by which a leaf's own counts are judged
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Where n persons are.
+class CohortPlacement:
+    """The cohorts of n people.
 
-    cohorts: int32[n], from 0, -1 for who waits. cover: int32[n], of who waits the cohort of the
-    nearest member, whose label covers the person too, -1 without a member; -1 for others.
-    largest: the largest share of a leaf that waits.
+    cohorts: int32[n], from 0, -1 for a person who waits. cover: int32[n], for a person who waits,
+    the cohort of the nearest member, whose label also covers the person; -1 without a member, and
+    for others. largest: the largest share of a leaf that waits.
     """
 
     cohorts: Ids
@@ -51,7 +52,7 @@ def place(
     l: int,  # noqa: E741 - the field's name for it
     waiting: float,
     apart: bool,
-) -> Placed:
+) -> CohortPlacement:
     """Return where the persons of a table are, in the order of its source.
 
     classes: int32[n], blind leaves, in canonical order. codes: int32[n, s], the value of each
@@ -61,7 +62,7 @@ def place(
     their leaves are not halved, and one without a cohort is united with the nearest other one.
     """
     order, weight = table.order, table.model.weight
-    judged = (table.rows + 1 if apart else LEAST, waiting, BARE, DEALS)
+    judged = (table.rows + 1 if apart else MIN_HALVED_ROWS, waiting, MAX_BARE_SHARE, DEALS)
     while True:
         rows, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
         leaf, cohort = kernels.cohorts.divide(
@@ -78,7 +79,7 @@ def place(
     waits = np.bincount(leaf[cohort < 0], minlength=many) / np.bincount(leaf, minlength=many)
     cohorts, cover = np.empty_like(cohort), np.empty_like(nearest)
     cohorts[order], cover[order] = cohort, nearest
-    return Placed(cohorts, cover, float(waits.max()))
+    return CohortPlacement(cohorts, cover, float(waits.max()))
 
 
 def _bare(classes: Ids, cohort: Ids) -> npt.NDArray[np.intp]:

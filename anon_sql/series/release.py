@@ -1,7 +1,7 @@
-"""The release of cohorts: classes that are unions of whole cohorts, and what each of them shows.
+"""Release cohorts: classes are unions of whole cohorts.
 
-Classes come from ``methods.unions``, which looks at quasi-identifiers alone. Labels cover the
-members who are present, and the persons who wait.
+Classes come from ``methods.unions``, which uses quasi-identifiers alone. Labels cover the present
+members and the people who wait.
 """
 
 import json
@@ -25,7 +25,7 @@ from anon_sql.methods.unions import union_classes
 from anon_sql.pipeline.compute import check, label
 from anon_sql.pipeline.partition import legal_partition, prepare
 from anon_sql.pipeline.request import Request
-from anon_sql.series.next import Table, blind
+from anon_sql.series.next import SeriesTable, blind
 from anon_sql.series.state import NOWHERE, State, require_columns
 
 Classes = npt.NDArray[np.int32]
@@ -44,7 +44,7 @@ class SeriesRelease:
     labels: Mapping[str, Labels]
 
 
-def release(state: State, table: Table, key: bytes) -> SeriesRelease:
+def release(state: State, table: SeriesTable, key: bytes) -> SeriesRelease:
     """Return the release of the cohorts of a state, whose members are persons of the table.
 
     The rows are ordered by a hash of their labels, and within equal labels by their values. Raises

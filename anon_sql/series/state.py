@@ -1,4 +1,4 @@
-"""The state of a series: who belongs to which cohort, and what each cohort shows.
+"""The state of a series: the members of each cohort and the values that it shows.
 
 A state is a private relation with the columns cohort (BIGINT), person and tuple (VARCHAR). Its rows
 are in random order and of these kinds:
@@ -40,7 +40,7 @@ _MEMBERS = pa.schema([("cohort", pa.int64()), ("person", pa.string()), ("tuple",
 
 
 @dataclass(frozen=True)
-class Persons:
+class SeriesPeople:
     """The n persons of a table, a row each, as arrays of texts.
 
     hashes; digests, of each person with the tuple; tuples, as JSON, encoded as a dictionary.
@@ -50,10 +50,10 @@ class Persons:
     digests: pa.StringArray
     tuples: pa.DictionaryArray
 
-    def take(self, positions: npt.NDArray[np.int64]) -> "Persons":
+    def take(self, positions: npt.NDArray[np.int64]) -> "SeriesPeople":
         """Return the persons at some positions."""
         picked = pa.array(positions)
-        return Persons(
+        return SeriesPeople(
             *(column.take(picked) for column in (self.hashes, self.digests, self.tuples))
         )
 
@@ -64,7 +64,7 @@ class Persons:
 
 @dataclass
 class State:
-    """A state as its rows say it, in tables with the columns of the relation.
+    """The parsed rows of a state, in tables with the columns of the relation.
 
     head: see above. members: cohort, person and digest. tuples: cohort and JSON. waiting: the
     cohort whose label covers a person who waits or has waited, and the person. withheld: persons
@@ -106,7 +106,7 @@ class State:
         order = pa.array(np.random.default_rng().permutation(len(whole)))  # seeded by the system
         return whole.take(order).combine_chunks().to_struct_array().combine_chunks()
 
-    def cohort_of(self, persons: Persons) -> Cohorts:
+    def cohort_of(self, persons: SeriesPeople) -> Cohorts:
         """Return the cohort of each person, int64[n]; NOWHERE for people without one.
 
         The values of a person have no part in it: a member whose values change stays a member.
@@ -116,12 +116,12 @@ class State:
         cohorts: Cohorts = integers(self.members["cohort"].combine_chunks().take(positions))
         return cohorts
 
-    def changed(self, persons: Persons) -> int:
+    def changed(self, persons: SeriesPeople) -> int:
         """Return how many members among some persons have other values than on entry."""
         entry = true(pc.is_in(persons.digests, value_set=self.members["tuple"].combine_chunks()))
         return int(((self.cohort_of(persons) != NOWHERE) & ~entry).sum())
 
-    def require_present(self, function: str, persons: Persons, key: bytes) -> None:
+    def require_present(self, function: str, persons: SeriesPeople, key: bytes) -> None:
         """Raise AnonError unless the table has the persons and tuples of the last state."""
         if not hmac.compare_digest(persons.digest(key), str(self.head["present"])):
             raise AnonError(
@@ -131,7 +131,7 @@ class State:
                 "call series_next first; a file of an earlier release needs the state of its time",
             )
 
-    def enter(self, persons: Persons, cohorts: Cohorts) -> None:
+    def enter(self, persons: SeriesPeople, cohorts: Cohorts) -> None:
         """Add members of new cohorts."""
         cohort_column = pa.array(cohorts)
         self.head["placed"] += len(cohorts)
@@ -290,7 +290,7 @@ _FIGURES: dict[str, type | tuple[type, ...]] = {
 
 
 def _is_head(head: dict[str, Any]) -> bool:
-    """Return whether a head has what one of this version has."""
+    """Return whether a head has the entries of this version."""
     columns, releases = head.get("columns"), head.get("releases")
     return (
         _has(head, _HEAD)

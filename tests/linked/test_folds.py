@@ -1,4 +1,5 @@
-"""The last check before tables are written refuses folds of fewer persons, and values that l forbids."""
+"""The last check before tables are written refuses folds of fewer persons, and values that l
+forbids."""
 
 import numpy as np
 import pyarrow as pa
@@ -7,7 +8,7 @@ import pytest
 from anon_sql import AnonError
 from anon_sql.hosts.linked import given_of, schema_of
 from anon_sql.linked.folds import require_folds
-from anon_sql.linked.options import Asked, Linking
+from anon_sql.linked.options import LinkedCall, Linking
 from anon_sql.linked.release import plan, released
 
 
@@ -16,7 +17,7 @@ def made(hospital_of):
     con = hospital_of(200)
     schema = schema_of(con, "release_linked", "person", roles={})
     given = {name: given_of(con, node) for name, node in schema.nodes.items()}
-    asked = Asked("release_linked", 5, Linking(l=2))
+    asked = LinkedCall("release_linked", 5, Linking(l=2))
     found = plan(asked, schema, given)
     return schema, {n: released(asked, schema, found, node)[0] for n, node in schema.nodes.items()}
 

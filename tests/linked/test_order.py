@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from anon_sql.hosts.linked import given_of, schema_of
-from anon_sql.linked.options import Asked, Linking
+from anon_sql.linked.options import LinkedCall, Linking
 from anon_sql.linked.release import new_keys, plan, released
 
 
@@ -19,7 +19,7 @@ def hospital(hospital_of):
 def test_rows_that_look_alike_are_in_a_random_order(hospital):
     schema = schema_of(hospital, "release_linked", "person", roles={})
     given = {name: given_of(hospital, node) for name, node in schema.nodes.items()}
-    asked = Asked("release_linked", 5, Linking(surplus="unlink"))
+    asked = LinkedCall("release_linked", 5, Linking(surplus="unlink"))
     made = plan(asked, schema, given)
     # keys that are numbers of raw rows show the order of raw rows in the release
     numbered = replace(made, keys={name: np.arange(len(keys)) for name, keys in made.keys.items()})

@@ -21,7 +21,7 @@ from anon_sql.hosts.linked import given_of, schema_of
 from anon_sql.hosts.parts import release as parts
 from anon_sql.hosts.parts.spilling import RegionRows
 from anon_sql.linked import release
-from anon_sql.linked.options import Asked, Linking
+from anon_sql.linked.options import LinkedCall, Linking
 from anon_sql.pipeline.request import Relation, checked
 from anon_sql.regions import sql
 from tests.inserting import insert
@@ -256,7 +256,7 @@ def test_nor_of_linked_tables(con):
         schema = schema_of(con, "release_linked", "person", roles={})
         given = {name: given_of(con, node) for name, node in schema.nodes.items()}
         visits = given["visit"].values.select(["visited", "ward"]).to_pylist()
-        plan = release.plan(Asked("release_linked", 5, Linking()), schema, given)
+        plan = release.plan(LinkedCall("release_linked", 5, Linking()), schema, given)
         owners = plan.tied["visit"].parent.tolist()
         shown = zip(owners, map(str, visits), plan.groups["visit"].tolist(), strict=True)
         return plan.groups["person"].tolist(), Counter(shown)

@@ -9,7 +9,7 @@ from anon_sql.core.table import Domain
 from anon_sql.pipeline.request import Request
 from anon_sql.regions import sql
 from anon_sql.regions import tree as cutting
-from anon_sql.regions.plan import ENOUGH, sampled_regions
+from anon_sql.regions.plan import MIN_SAMPLED_ROWS, sampled_regions
 from anon_sql.regions.rows import LeafRows
 from tests.drawing import examples
 
@@ -67,7 +67,7 @@ def test_a_large_sample_is_enough():
 
 def test_what_a_sample_does_not_show():
     assert planned(HASHES, 5, 300)[0] is None  # 60 sampled rows of a region
-    assert planned(HASHES, 5, 5000, k=4 * ENOUGH)[0] is None
+    assert planned(HASHES, 5, 5000, k=4 * MIN_SAMPLED_ROWS)[0] is None
     assert planned(HASHES % 4 * 9, 5, 5000)[0] is None  # many rows are alike
     assert planned(RARE, 1, 5000)[0] is None  # a region must be spread
     heavy = np.append(HASHES, np.ones(10_000, int))  # many rows that are alike, none is sampled

@@ -54,7 +54,7 @@ def undivided(routed, names):
 def test_a_region_holds_whole_strata_or_rows_of_one(
     con, monkeypatch, rows, numbers, rare, names, k, wanted, sample, limits, deepest
 ):
-    monkeypatch.setattr(tree, "DEEPEST", deepest)
+    monkeypatch.setattr(tree, "MAX_DEPTH", deepest)
     con.execute(TABLE.format(rows=rows, numbers=numbers, rare=rare))
     others = [] if "entity" in limits else ["person"]
     roles = {"quasi": QUASI, "sensitive": ["ill"], "identifiers": others}
@@ -108,14 +108,14 @@ def test_strata_are_counted_some_at_a_time(con, monkeypatch, cells):
     call = asked(con, "big", k=2, l=3, strata=["num", 'ci"ty'], **roles)
     with pytest.raises(AnonError, match="every stratum must satisfy k, l and t") as wanted:
         Routed(con, "big", call, 50)
-    monkeypatch.setattr(strata, "_CELLS", cells)
+    monkeypatch.setattr(strata, "_MAX_CELLS", cells)
     with pytest.raises(AnonError) as found:
         Routed(con, "big", call, 50)
     assert str(found.value) == str(wanted.value)
 
 
 def test_too_many_strata_are_refused(con, monkeypatch):
-    monkeypatch.setattr(strata, "MOST", 19)
+    monkeypatch.setattr(strata, "MAX_STRATA", 19)
     con.execute("CREATE TABLE big AS SELECT i % 20 AS v, i AS age FROM range(205) r(i)")
     call = {"quasi": ["v", "age"], "strata": ["v"]}
     with pytest.raises(AnonError, match="a release in parts must have at most 19 strata, got more"):

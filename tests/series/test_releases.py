@@ -11,7 +11,7 @@ from anon_sql import AnonError
 from anon_sql.audit.series import PROPERTIES
 from anon_sql.core.pseudonyms import person_hashes
 from anon_sql.methods.method import release_methods
-from anon_sql.series.state import Persons, digests, series_key
+from anon_sql.series.state import SeriesPeople, digests, series_key
 from tests.sentence import fails
 from tests.series.months import KEY, ROLES, make_month, released, status, step
 
@@ -107,7 +107,7 @@ def test_typed_labels_and_any_order_of_rows(con):
     assert len(found.fetchall()) == len(one)
 
 
-def persons_of(con) -> Persons:
+def persons_of(con) -> SeriesPeople:
     """Return the persons of ``people`` as a series knows them."""
     key = series_key(KEY.encode())
     rows = con.execute(
@@ -117,7 +117,7 @@ def persons_of(con) -> Persons:
     hashes = person_hashes(pa.array([text for text, _ in rows]), "BIGINT", key).to_pylist()
     told = [text.replace('":', '": ').replace(',"', ', "') for _, text in rows]
     tuples = pa.array(told).dictionary_encode()
-    return Persons(pa.array([h.hex() for h in hashes]), digests(key, hashes, tuples), tuples)
+    return SeriesPeople(pa.array([h.hex() for h in hashes]), digests(key, hashes, tuples), tuples)
 
 
 def swapped(con, first: int, other: int, values: str = "people", method: str = "anonymize") -> list:

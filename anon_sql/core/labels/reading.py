@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -440,6 +440,24 @@ def _stretches(
 
 
 Whole = npt.NDArray[np.int32]
+
+
+class CoveredRows(NamedTuple):
+    """The rows that m labels cover.
+
+    rows: int32[…], label by label, as far as they were listed. counts: int64[m], how many were
+    listed. weights: int64[m], the sum of the weights of all that each label covers. is_covered:
+    bool[n], whether any label covers a row. comparisons: number of comparisons; if it exceeds the
+    limit, the other fields are incomplete.
+    """
+
+    rows: Whole
+    counts: Ints
+    weights: Ints
+    is_covered: Bools
+    comparisons: int
+
+
 ALL = np.iinfo(np.int64).max
 
 
@@ -454,7 +472,7 @@ def covered_rows(
     *,
     listed: int = 0,
     looks: int = ALL,
-) -> tuple[Whole, Ints, Ints, Bools, int]:
+) -> CoveredRows:
     """Return, for m ranges of rows, the rows from first to last - 1 that a class's labels cover.
 
     The result is that of the kernel ``covered``, with rows in their original order.
@@ -494,4 +512,6 @@ def covered_rows(
     )
     covered = np.empty_like(is_covered)
     covered[rows] = is_covered
-    return rows[listed_positions], counts, covered_weights, covered, comparisons
+    return CoveredRows(
+        rows[listed_positions], counts, covered_weights, covered, comparisons
+    )

@@ -32,7 +32,7 @@ from anon_sql.hosts.duckdb.pair import (
     roles_of,
 )
 from anon_sql.hosts.duckdb.rows import named, path_rows
-from anon_sql.measures.differences import Rows
+from anon_sql.measures.differences import ReleaseEntries
 from anon_sql.measures.pair import TREE_HINT, is_label, require_any, require_types
 from anon_sql.privacy.class_values import NULL, ordered
 
@@ -182,7 +182,9 @@ class Reading:
     parts: Sequence[Part]
     codes: Mapping[str, Codes]
 
-    def rows(self, before: int, after: int) -> tuple[tuple[Rows, Rows], list[Ints]]:
+    def rows(
+        self, before: int, after: int
+    ) -> tuple[tuple[ReleaseEntries, ReleaseEntries], list[Ints]]:
         """Return the whole tuples of two releases, of the columns that both have, and of each of
         their sensitive columns its value in each tuple."""
         columns = [name for name in self.parts[after].columns if name in self.parts[before].columns]
@@ -191,7 +193,7 @@ class Reading:
         codes = [{at: self.codes[name].of[at] for at in either} for name in columns]
         tuples, values = _combined(codes, either)
         shown = [
-            Rows(one.class_of, tuples[at], one.counts)
+            ReleaseEntries(one.class_of, tuples[at], one.counts)
             for at, one in zip(either, parts, strict=True)
         ]
         sensitive = [v for name, v in zip(columns, values, strict=True) if name in self.sensitive]

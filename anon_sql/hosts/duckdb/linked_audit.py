@@ -195,7 +195,7 @@ class LinkedAudit:
     def _unlinked(self) -> Iterator[str]:
         """Yield the checks of rows without a link: rows of a label, no values, nothing below."""
         for node in self.schema.nodes.values():
-            if node.link is None or not self.schema.known(node.name):
+            if node.link is None or not self.schema.is_countable(node.name):
                 continue
             gone = " AND ".join(f"{quote(column)} IS NULL" for column in node.link.columns)
             source = f"{self.released(node.name)} AS __anon_source WHERE {gone}"

@@ -95,7 +95,7 @@ class Folds:
             own = "row_number() OVER () AS person, fold AS class, fold AS path"
             text = f"SELECT *, {own} FROM {self.name('fold', node)}"
         else:
-            known = self.schema.known(node.name)
+            known = self.schema.is_countable(node.name)
             path = f"{HASH}(p.path, r.fold)" if known else "p.path"
             text = (
                 f"SELECT r.*, p.person, p.class, {path} AS path FROM {self.name('fold', node)} "
@@ -108,7 +108,7 @@ class Folds:
 def risk(schema: Schema, folds: Folds, k: int) -> str:
     """Return the statement of ``linked_risk``."""
     root = schema.nodes[schema.root]
-    known = [node for node in schema.nodes.values() if node.link and schema.known(node.name)]
+    known = [node for node in schema.nodes.values() if node.link and schema.is_countable(node.name)]
     persons, counts, joins = folds.name("path", root), [], []
     for node in known:
         at = folds.at[node.name]

@@ -13,13 +13,13 @@ from anon_sql.core.labels.types import LABEL, SET, is_range, released_type
 from anon_sql.core.names import literal, quote
 from anon_sql.hosts.duckdb.linked_catalog import COLUMNS, FOREIGN
 from anon_sql.hosts.duckdb.linked_rows import expressions, field_of
-from anon_sql.linked.options import Asked
+from anon_sql.linked.options import LinkedCall
 from anon_sql.linked.schema import Node, Schema
 
 SEAL = "__anon_seal"  # of a table's rows, by which linked_table knows that none was changed
 
 
-def plan_statement(asked: Asked, schema: Schema, call: str, hierarchy: str | None) -> str:
+def plan_statement(asked: LinkedCall, schema: Schema, call: str, hierarchy: str | None) -> str:
     """Return the statement of ``linked_plan``.
 
     call: what the core needs to know to make the release, as text.
@@ -56,7 +56,7 @@ def plan_statement(asked: Asked, schema: Schema, call: str, hierarchy: str | Non
     return f"WITH {', '.join(ctes)} SELECT * EXCLUDE ({SEAL}), {SEAL} FROM ({selects})"
 
 
-def _read(asked: Asked, node: Node) -> str:
+def _read(asked: LinkedCall, node: Node) -> str:
     """Return the query of all rows of a table as one list."""
     read = expressions(node, asked.bin_widths_of(node.name))
     fields = ", ".join(f"{field} := {text}" for field, text in read.items())
@@ -83,12 +83,12 @@ def _seal(row: str) -> str:
 
 def _labelled(schema: Schema, node: Node) -> list[str]:
     """Return the columns of a released table that have labels."""
-    if not schema.known(node.name):
+    if not schema.is_countable(node.name):
         return []
     return [*node.quasi, *(counted for _, counted, _ in schema.added(node))]
 
 
-def _released(asked: Asked, schema: Schema, node: Node) -> Iterator[str]:
+def _released(asked: LinkedCall, schema: Schema, node: Node) -> Iterator[str]:
     """Yield the released columns, as fields of a struct, in the order of ``release``."""
     labelled = _labelled(schema, node)
     for name in node.table.types:
@@ -105,7 +105,7 @@ def _released(asked: Asked, schema: Schema, node: Node) -> Iterator[str]:
         yield f"{quote(weight)} := weights_{at}"
 
 
-def _label(asked: Asked, name: str, kind: str, at: int) -> str:
+def _label(asked: LinkedCall, name: str, kind: str, at: int) -> str:
     """Return a label in the type in which it is released."""
 
     def of(field: str) -> str:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from anon_sql.core.arrow import integers
 from anon_sql.core.duckdb_internals.hashing import mark, row_hash
 from anon_sql.core.names import quote
-from anon_sql.linked.rows import Given
+from anon_sql.linked.rows import TableRows
 from anon_sql.linked.schema import Node
 
 REPEATED = 4  # rows per text, from which on a dictionary takes less memory
@@ -47,10 +47,10 @@ def expressions(node: Node, bin_width: Collection[str] = ()) -> dict[str, str]:
     return found
 
 
-def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> Given:
+def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> TableRows:
     """Return rows whose fields are those of ``expressions``."""
     kept = integers(_copied(fields[_KEPT]))
-    return Given(
+    return TableRows(
         node,
         pa.table({name: _held(node, name, fields) for name in read_columns(node)}),
         kept,

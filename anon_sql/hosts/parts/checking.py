@@ -12,7 +12,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.parts.call import PartsCall
 from anon_sql.hosts.parts.regions import KEPT, LABELS, REGION_FILE, FinishedRegions
 from anon_sql.hosts.parts.spilling import Fingerprint
-from anon_sql.regions.counts import CELLS, Limits, counted_regions
+from anon_sql.regions.counts import MAX_CELLS, Limits, counted_regions
 from anon_sql.regions.sql import REGION, count_select
 
 _CLASSES, _EVERY, _ROUTED = "__anon_classes", "__anon_every", "__anon_routed"
@@ -65,7 +65,7 @@ def _check_spanning(con: duckdb.DuckDBPyConnection, call: PartsCall, domain: Dom
     )
     (many,) = con.execute("SELECT count(*) FROM spanning").fetchall()[0]
     widest = max([1, *(len(table_values.keys) + 1 for table_values in domain.sensitive.values())])
-    step = max(1, CELLS // widest)
+    step = max(1, MAX_CELLS // widest)
     for first in range(0, many, step):
         end = min(first + step, many)
         con.execute(

@@ -39,7 +39,7 @@ from anon_sql.hosts.spark.routing import Rows, compiled_once
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import release_table
-from anon_sql.regions.rows import FEW, few_coded, joined_runs
+from anon_sql.regions.rows import MAX_DICTIONARY_SHARE, few_coded, joined_runs
 from anon_sql.regions.sql import REGION
 
 
@@ -82,7 +82,9 @@ class RegionTask:
         classes = class_of(released, request)
         yield from class_counts(released, request, classes, self.slices).to_batches(BATCH)
         names = [n for n in released.column_names if n in {*request.quasi, *request.kept}]
-        rows = few_coded(released.select(names), released.num_rows / self.slices * FEW)
+        rows = few_coded(
+            released.select(names), released.num_rows / self.slices * MAX_DICTIONARY_SHARE
+        )
         numbers = (classes % np.uint64(self.slices)).astype(np.int32)
         with compiled_once(request.function, "packing"):
             groups = grouped(rows, numbers, self.slices)

@@ -32,7 +32,7 @@ from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import Tally, counted_regions
 from anon_sql.regions.plan import plan, sampled_regions
 from anon_sql.regions.rows import (
-    FEW,
+    MAX_DICTIONARY_SHARE,
     LeafRows,
     Regions,
     coded_if_few,
@@ -132,7 +132,10 @@ class Router:
         """Give rows with their names, and the region of each."""
         pa.set_cpu_count(1)
         use_threads(1)
-        of_rows, few = LeafRows(self.request, self.regions.tree), min(FEW, 1 / self.regions.count)
+        of_rows, few = (
+            LeafRows(self.request, self.regions.tree),
+            min(MAX_DICTIONARY_SHARE, 1 / self.regions.count),
+        )
         for run in runs(batches, RUN_ROWS, RUN_BYTES):
             columns = coded_if_few(run.rename_columns(self.names), few)
             with compiled_once(self.request.function, "routing"):

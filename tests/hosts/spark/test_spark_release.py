@@ -55,7 +55,8 @@ def test_labels_at_plain_k_do_not_depend_on_other_columns(people, monkeypatch, m
 
 
 def test_rows_of_a_leaf_are_dealt_to_parts_whatever_their_other_columns_are(people, monkeypatch):
-    """A third of the rows are equal, and a region holds fewer; ``test_value_blind`` has a control."""
+    """A third of the rows are equal, and a region holds fewer; ``test_value_blind`` has a
+    control."""
     planned, plan = [], routing.plan
 
     def noted(*given, **options):
@@ -163,7 +164,7 @@ def test_a_source_that_changes_is_refused(people, tmp_path, monkeypatch, many):
 
 
 def test_different_rows_are_counted(spark, people, monkeypatch):
-    monkeypatch.setattr(region_sql, "HASHED", 1)
+    monkeypatch.setattr(region_sql, "HASH_MODULUS", 1)
     call = Request("mondrian", k=5, quasi={"age": "INTEGER", "city": "VARCHAR"}, kept=("score",))
     text = region_sql.summary_select(call, "spark", "given")
     found = routing.queried(spark, text, {"given": people.union(people)}).toArrow()

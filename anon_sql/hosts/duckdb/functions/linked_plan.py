@@ -34,9 +34,9 @@ from anon_sql.hosts.duckdb.linked_plan import table_statement as statement_of
 from anon_sql.hosts.duckdb.linked_rows import given_from
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import path_rows
-from anon_sql.linked.options import Asked, Linking
-from anon_sql.linked.release import Made, Shown, release
-from anon_sql.linked.rows import Given
+from anon_sql.linked.options import LinkedCall, Linking
+from anon_sql.linked.release import Assembly, ReleasedTables, release
+from anon_sql.linked.rows import TableRows
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
@@ -96,7 +96,7 @@ def tables(
 
     schema = _bound(call, ask)
     asked = _asked(call, schema, path_rows(paths), setting)
-    given: dict[str, Given] = {}
+    given: dict[str, TableRows] = {}
     for field, node in zip(one_array(rows).flatten(), schema.nodes.values(), strict=True):
         structs = (
             plain(field[0].values) if field[0].is_valid else pa.array([], field.type.value_type)
@@ -106,7 +106,10 @@ def tables(
     made = released_by(asked, schema, given)
     return one_list(
         pa.concat_arrays(
-            [_packed(schema, made, node, made.shown[node.name]) for node in schema.nodes.values()]
+            [
+                _packed(schema, made, node, made.assemblies[node.name])
+                for node in schema.nodes.values()
+            ]
         ),
         _RELEASED,
     )
@@ -128,7 +131,7 @@ def _bound(call: Mapping[str, Any], ask: Ask) -> Schema:
     return schema
 
 
-def released_by(asked: Asked, schema: Schema, given: dict[str, Given]) -> Made:
+def released_by(asked: LinkedCall, schema: Schema, given: dict[str, TableRows]) -> ReleasedTables:
     """Return the release; its errors are those of the function, whatever step raised them."""
     try:
         return release(asked, schema, given)
@@ -178,10 +181,10 @@ def _asked(
     schema: Schema,
     paths: pa.StructArray | None,
     settings: Mapping[str, Any],
-) -> Asked:
+) -> LinkedCall:
     size = min(read_group(KAnonymity, _PLAN, call).k, 2**31 - 1)
     options = read_group(Linking, _PLAN, call)
-    return Asked(
+    return LinkedCall(
         _PLAN,
         size,
         options,
@@ -194,7 +197,7 @@ def _asked(
     )
 
 
-def _packed(schema: Schema, made: Made, node: Node, shown: Shown) -> pa.StructArray:
+def _packed(schema: Schema, made: ReleasedTables, node: Node, shown: Assembly) -> pa.StructArray:
     """Return the released rows of a table as one struct."""
     table = made.tables[node.name]
     quasi = [*node.quasi, *(counted for _, counted, _ in schema.added(node))]

@@ -39,9 +39,16 @@ from anon_sql.hosts.duckdb.rows import buffered_rows, named, path_rows
 from anon_sql.measures.pair import require_types
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.privacy.model import many as counted
-from anon_sql.series.next import NAME, Next, Table, next_state
+from anon_sql.series.next import NAME, Next, SeriesTable, next_state
 from anon_sql.series.release import SeriesRelease, release
-from anon_sql.series.state import Persons, State, digests, read_state, require_columns, series_key
+from anon_sql.series.state import (
+    SeriesPeople,
+    State,
+    digests,
+    read_state,
+    require_columns,
+    series_key,
+)
 
 _ROW = pa.struct([("cohort", pa.int64()), ("person", pa.string()), ("tuple", pa.string())])
 _STATE = pa.list_(_ROW)
@@ -115,7 +122,7 @@ def _made(function: str, state: Any, types: Any, key: bytes | None) -> State:
 
 def _table(
     number: int, people: Any, paths: Any, types: Any, held_as: str, looks: Any = None
-) -> tuple[Table | None, bytes]:
+) -> tuple[SeriesTable | None, bytes]:
     """Return the people of a call, None for a table without rows, and the key of the series."""
     packed = one_array(people)
     known = packed[0].is_valid
@@ -152,11 +159,11 @@ def _table(
     }
     texts = pa.array([one.hex() for one in persons], pa.string())
     return (
-        Table(
+        SeriesTable(
             Source(source.quasi, pa.array(order)),
             request,
             path_rows(paths),
-            Persons(texts, digests(key, persons, tuples), tuples),
+            SeriesPeople(texts, digests(key, persons, tuples), tuples),
             codes,
             columns,
         ),
