@@ -21,9 +21,7 @@ from anon_sql.privacy.l_diversity import even_values
 
 Bools = npt.NDArray[np.bool_]
 NAME = "attack_inference"
-RARER_ERRORS = (
-    100  # times less often than in the table must a guess of the commonest value be wrong
-)
+RARER_ERRORS = 100  # of the commonest value: how much rarer than in the table an error must be
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ MAX_ENUMERATED_WORLDS = 2_000  # if there are more, worlds are drawn at random
 
 
 @dataclass(frozen=True)
-class Shape:
+class RunClasses:
     """The m classes of one run, each a group of rows with equal labels.
 
     of_row: int64[n], the class of each row. labels: uint64[m], a hash of the labels of each class,
@@ -53,7 +53,7 @@ class Shape:
     sizes: Ints
     members: Hashes
 
-    def has(self, other: "Shape") -> Bools:
+    def has(self, other: "RunClasses") -> Bools:
         """Return which classes of another run this run shows too, bool[m]."""
         position = np.searchsorted(self.labels, other.labels)
         position = np.minimum(position, len(self.labels) - 1)
@@ -88,7 +88,7 @@ class Attacker:
         """Make the release once. Raises AnonError as a release does."""
         self.source, self.paths, self.threads = source, paths, request.threads
         self.request = replace(request, threads=1)  # threads share the worlds instead
-        self._shapes: dict[bytes, Shape] = {}
+        self._shapes: dict[bytes, RunClasses] = {}
         self._numbers: dict[str, dict[Any, int]] = {name: {} for name in request.quasi}
         self._lock = threading.Lock()  # of the numbers of labels
         prepared = prepare(source, replace(self.request, threads=request.threads), paths)
@@ -170,9 +170,8 @@ class Attacker:
 
         Raises AnonError if the call is interrupted.
         """
-        guesses = (
-            self.request.transparent and self.request.ties is None
-        )  # there are more keys than worlds
+        # there are more keys than worlds, so keys are guessed
+        guesses = self.request.transparent and self.request.ties is None
         every = not guesses and self.number_of_worlds(MAX_ENUMERATED_WORLDS) is not None
         if every:
             worlds = list(self._all_worlds())
@@ -225,7 +224,7 @@ class Attacker:
             stopping.check(self.request.function)
             return np.zeros(len(self.shape.sizes), np.bool_)
 
-    def _shape(self, prepared: Prepared, partition: Partition) -> Shape:
+    def _shape(self, prepared: Prepared, partition: Partition) -> RunClasses:
         """Return the classes of a partition, merged if their labels are equal."""
         simple = partition.nodes is None and self.request.format in ("label", "typed")
         if simple and self.request.entity is None:  # no class is merged because of its label
@@ -238,7 +237,7 @@ class Attacker:
         classes = group_of.reshape(-1).astype(np.int32)[of_row]
         order, starts = kernels.hashing.group(classes, len(labels))
         members = np.add.reduceat(self.people[order], starts[:-1])
-        return Shape(classes.astype(np.int64), labels, np.diff(starts), members)
+        return RunClasses(classes.astype(np.int64), labels, np.diff(starts), members)
 
     def _hashes(self, table: QuasiTable, of_row: npt.NDArray[np.int32]) -> Hashes:
         """Return a hash of the labels of each class, without printing them.

@@ -214,10 +214,8 @@ def sources(
     """
     groups, uncovered, comparisons = len(row_groups.classes), 0, 0
     many, count = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    rows, group_parts = (
-        [np.empty(0, np.int32)],
-        [np.empty(0, np.int32)],
-    )  # and the group of each of ``rows``
+    rows = [np.empty(0, np.int32)]
+    group_parts = [np.empty(0, np.int32)]  # the group of each of ``rows``
     for begin in range(0, len(row_groups.rows), BLOCK_ROWS):
         some = row_groups.rows[begin : begin + BLOCK_ROWS]
         end = begin + len(some)
@@ -249,7 +247,9 @@ def sources(
         if count.sum() <= MAX_LISTED_PAIRS:
             rows.append(some[covered.rows])
             if len(row_groups.rows) > BLOCK_ROWS:
-                group_parts.append(np.repeat(np.arange(groups, dtype=np.int32)[touched], covered.counts))
+                group_parts.append(
+                    np.repeat(np.arange(groups, dtype=np.int32)[touched], covered.counts)
+                )
     ends = np.append(0, np.cumsum(count))
     if ends[-1] > MAX_LISTED_PAIRS:
         return Sources(ends, None, many, uncovered, comparisons)

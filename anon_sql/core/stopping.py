@@ -46,9 +46,7 @@ class Stop:
         self.function = ""  # the function of SQL that was called, once it is known
         self.users = 0  # threads that work for the call just now
         self._requested = False
-        self._stopped_connections: set[int] = (
-            set()
-        )  # connections that were stopped before this had one
+        self._stopped_connections: set[int] = set()  # before this call had a connection
         self._reached: list[Callable[[], None]] = []
         self.listener: Listener | None = None if parent is None else parent.listener
         with _lock:

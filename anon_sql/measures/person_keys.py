@@ -20,10 +20,7 @@ PERSON, KEY, SHARED = "person", "key", "shared"  # kinds of identifiers: see ``I
 _ORDER = (PERSON, KEY, SHARED)
 ALIKE = 0.5  # share of pairs of rows with one value from which on the rows are one person's
 SAMPLE_ROWS = 1 << 18  # of a larger table only some values are compared
-MIN_VALUES, MAX_ROWS_PER_PERSON = (
-    20,
-    50,
-)  # of a column that numbers people
+MIN_VALUES, MAX_ROWS_PER_PERSON = 20, 50  # of a column that numbers people
 CHANCE = 0.01  # share of all pairs of rows that may be equal in every quasi-identifier
 
 

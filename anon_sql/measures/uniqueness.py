@@ -16,9 +16,7 @@ Codes = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
 UNIQUE_SHARE = 0.0  # of the rows: may be unique on the kept columns together, unless asked
-RARE_SHARE = (
-    0.1  # of the rows: if more have kept values that fewer than k rows have, users are told
-)
+RARE_SHARE = 0.1  # of the rows: users are told if more have kept values of fewer than k rows
 MAX_STEPS = 3  # columns that are named
 _NUMBERS_PER_ROW = 4  # numbers per row up to which combinations are counted as they are
 ENOUGH_SHARE = 0.95  # share of the unique rows at which further columns add little

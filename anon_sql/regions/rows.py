@@ -15,9 +15,7 @@ from anon_sql.core.printing import cast
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.tree import Cut, Leaf, RegionTree, Test
 
-MAX_DICTIONARY_SHARE = (
-    0.1  # distinct values of a column, as a share of the rows, that a dictionary may have
-)
+MAX_DICTIONARY_SHARE = 0.1  # distinct values of a column with a dictionary, of its rows
 
 
 def runs(batches: Iterable[pa.RecordBatch], most: int, size: int) -> Iterator[pa.Table]:

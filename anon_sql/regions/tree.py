@@ -355,9 +355,7 @@ def _passing(codes: npt.NDArray[np.int32], chosen: Chosen) -> npt.NDArray[np.boo
     return np.where(codes < 0, chosen.null, passing)
 
 
-LEAVES_PER_REGION = (
-    4  # leaves for each region: their sizes are estimates, and merging evens them out
-)
+LEAVES_PER_REGION = 4  # the sizes of leaves are estimates, which merging evens out
 
 
 def grow(

@@ -1,8 +1,8 @@
-"""Estimate the population uniques of a sample: Pitman, SNB and Zayatz.
+"""Estimate the number of population uniques from a sample: Pitman, SNB and Zayatz.
 
-Estimate the population uniques of a sample by the slide negative binomial model (SNB). Source: Chen
-and McNulty 1998, as in Dankar et al. 2012, appendix A. A class of the population has 1 + X rows, X
-negative binomial with parameters alpha and beta, and each row is in the sample with probability p.
+The slide negative binomial model (SNB) is that of Chen and McNulty 1998, as in Dankar et al. 2012,
+appendix A. A class of the population has 1 + X rows, where X is negative binomial with parameters
+alpha and beta. Each row is in the sample with probability p.
 """
 
 from dataclasses import dataclass
@@ -17,9 +17,10 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassSizes:
-    """sizes: float64[z], ascending, each once; counts: float64[z], classes of that size.
+    """The class sizes of a sample.
 
-    population: rows of the population, a whole number of at least that of the sample.
+    sizes: float64[z], distinct and ascending. counts: float64[z], the number of classes of each
+    size. population: rows of the population, a whole number, at least the rows of the sample.
     """
 
     sizes: Floats
@@ -51,67 +52,73 @@ def class_sizes(rows: npt.NDArray[np.int64], population: float) -> ClassSizes:
     return ClassSizes(sizes.astype(np.float64), counts.astype(np.float64), float(round(population)))
 
 
-_STEPS, _SMALL = 100, 1e-10
+_MAX_STEPS, _TOLERANCE = 100, 1e-10
 
 
-def pitman(found: ClassSizes) -> float | None:
+def pitman(sample: ClassSizes) -> float | None:
     """Return the expected number of population uniques, or None where the model does not fit.
 
     The parameters of Pitman's sampling formula, theta and alpha, are their maximum likelihood
     estimates, 0 <= alpha < 1 and theta > -alpha; the expected uniques are gamma(theta + 1) /
     gamma(theta + alpha) * N^alpha. There is no maximum if all rows of the sample are unique.
     """
-    if found.of_size(1) == 0:
+    if sample.of_size(1) == 0:
         return 0.0
-    if found.of_size(1) == found.rows:
+    if sample.of_size(1) == sample.rows:
         return None
-    estimates = _maximum(found)
+    estimates = _maximum(sample)
     if estimates is None:
         return None
     theta, alpha = estimates
-    expected = exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(found.population))
-    return expected if expected <= found.population else None
+    expected = exp(lgamma(theta + 1) - lgamma(theta + alpha) + alpha * log(sample.population))
+    return expected if expected <= sample.population else None
 
 
-def _maximum(found: ClassSizes) -> tuple[float, float] | None:
+def _maximum(sample: ClassSizes) -> tuple[float, float] | None:
     """Return theta and alpha of greatest likelihood.
 
     If the likelihood decreases from its maximum at alpha = 0 on, that is the greatest.
     """
-    model = _Likelihood(found)
+    model = _Likelihood(sample)
     edge = model.of_edge()
     if model.derivatives(np.array([edge, 0.0]))[0][1] <= 0:
         return edge, 0.0
-    for start in (_first(found), (edge / 2, 0.3), (edge / 10, 0.6), (edge / 100, 0.9)):
-        if model.allows(at := np.array(start)) and (reached := _climbed(model, at)) is not None:
+    for start in (_first(sample), (edge / 2, 0.3), (edge / 10, 0.6), (edge / 100, 0.9)):
+        if (
+            model.allows(parameters := np.array(start))
+            and (reached := _climbed(model, parameters)) is not None
+        ):
             return reached
     return None
 
 
-def _first(found: ClassSizes) -> tuple[float, float]:
+def _first(sample: ClassSizes) -> tuple[float, float]:
     """Return estimates from the numbers of classes of one and of two rows (Hoshino 2001)."""
-    n, u, one = found.rows, found.classes, found.of_size(1)
-    c = one * (one - 1) / max(found.of_size(2), 1)
+    n, u, one = sample.rows, sample.classes, sample.of_size(1)
+    c = one * (one - 1) / max(sample.of_size(2), 1)
     below = 2 * one * u + one * c - n * c
     theta = (n * u * c - one * (n - 1) * (2 * u + c)) / below if below else inf
     return theta, (theta * (one - n) + (n - 1) * one) / (n * u)
 
 
-def _climbed(model: "_Likelihood", at: Floats) -> tuple[float, float] | None:
+def _climbed(model: "_Likelihood", parameters: Floats) -> tuple[float, float] | None:
     """Return the maximum that Newton's method with shortened steps reaches, or None."""
-    value = model.value(at)
-    for _ in range(_STEPS):
-        slope, curve = model.derivatives(at)
-        if float(np.abs(slope * (1 + np.abs(at))).max()) < _SMALL * model.rows:
-            return float(at[0]), float(at[1])
+    value = model.value(parameters)
+    for _ in range(_MAX_STEPS):
+        slope, curve = model.derivatives(parameters)
+        if float(np.abs(slope * (1 + np.abs(parameters))).max()) < _TOLERANCE * model.rows:
+            return float(parameters[0]), float(parameters[1])
         step, length = _ascent(slope, curve), 1.0
-        least = value - _SMALL * abs(value)  # rounding
-        while not (model.allows(at + length * step) and model.value(at + length * step) >= least):
+        least = value - _TOLERANCE * abs(value)  # rounding
+        while not (
+            model.allows(parameters + length * step)
+            and model.value(parameters + length * step) >= least
+        ):
             length /= 2
-            if length < _SMALL:
+            if length < _TOLERANCE:
                 return None
-        at = at + length * step
-        value = model.value(at)
+        parameters = parameters + length * step
+        value = model.value(parameters)
     return None
 
 
@@ -119,28 +126,32 @@ def _ascent(slope: Floats, curve: Floats) -> Floats:
     """Return Newton's step, or the slope itself where the likelihood is not concave."""
     if curve[0, 0] < 0 and np.linalg.det(curve) > 0:
         return np.asarray(-np.linalg.solve(curve, slope), np.float64)
-    return slope / max(float(np.abs(slope).max()), _SMALL) * 0.1
+    return slope / max(float(np.abs(slope).max()), _TOLERANCE) * 0.1
 
 
 class _Likelihood:
     """Pitman's sampling formula as a function of theta and alpha."""
 
-    def __init__(self, found: ClassSizes) -> None:
-        self.sizes, self.counts = found.sizes.astype(np.int64), found.counts
-        self.rows, self.classes = found.rows, found.classes
-        self.before_classes = np.arange(1, found.classes)  # 1 … u - 1
-        self.before_rows = np.arange(1, found.rows)  # 1 … n - 1
+    def __init__(self, sample: ClassSizes) -> None:
+        self.sizes, self.counts = sample.sizes.astype(np.int64), sample.counts
+        self.rows, self.classes = sample.rows, sample.classes
+        self.before_classes = np.arange(1, sample.classes)  # 1 … u - 1
+        self.before_rows = np.arange(1, sample.rows)  # 1 … n - 1
         self.within = np.arange(1, self.sizes.max(), dtype=np.float64)
 
-    def allows(self, at: Floats) -> bool:
-        return bool(np.isfinite(at).all() and 0 <= at[1] < 1 and at[0] > -at[1])
+    def allows(self, parameters: Floats) -> bool:
+        return bool(
+            np.isfinite(parameters).all()
+            and 0 <= parameters[1] < 1
+            and parameters[0] > -parameters[1]
+        )
 
     def of_edge(self) -> float:
         """Return theta of greatest likelihood for alpha = 0 (Ewens), by bisection."""
         low, high = 0.0, self.rows
         while self._edge_classes(high) < self.classes:
             low, high = high, 2 * high
-        while high - low > _SMALL * high:
+        while high - low > _TOLERANCE * high:
             middle = (low + high) / 2
             low, high = (
                 (middle, high) if self._edge_classes(middle) < self.classes else (low, middle)
@@ -151,8 +162,8 @@ class _Likelihood:
         """Return the expected number of classes of the sample for alpha = 0."""
         return float(1 + (theta / (theta + self.before_rows)).sum())
 
-    def value(self, at: Floats) -> float:
-        theta, alpha = at
+    def value(self, parameters: Floats) -> float:
+        theta, alpha = parameters
         n, u = self.rows, self.classes
         of_classes = (u - 1) * log(theta)
         if alpha > 0:
@@ -161,9 +172,9 @@ class _Likelihood:
         of_rows = lgamma(theta + n) - lgamma(theta + 1)
         return of_classes - of_rows + self._over_classes(np.log(self.within - alpha))
 
-    def derivatives(self, at: Floats) -> tuple[Floats, Floats]:
+    def derivatives(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Return the first derivatives, float64[2], and the second ones, float64[2, 2]."""
-        theta, alpha = at
+        theta, alpha = parameters
         i = self.before_classes
         of_classes, of_rows = 1 / (theta + alpha * i), 1 / (theta + self.before_rows)
         of_sizes = 1 / (self.within - alpha)
@@ -187,46 +198,46 @@ class _Likelihood:
 _STARTS = list(product((0.1, 1.0, 5.0), (0.5, 0.1, 0.01, 0.9)))  # of alpha and beta
 
 
-def slide_negative_binomial(found: ClassSizes) -> float | None:
+def slide_negative_binomial(sample: ClassSizes) -> float | None:
     """Return the expected number of population uniques, or None where the model does not fit.
 
     K, the number of classes in the population, is Shlosser's estimate; alpha and beta are those for
     which the sample is expected to have its classes of one and of two rows. The uniques are K *
     beta^alpha.
     """
-    one, two = found.of_size(1), found.of_size(2)
+    one, two = sample.of_size(1), sample.of_size(2)
     if one == 0:
         return 0.0
-    if two == 0 or found.fraction >= 1:
+    if two == 0 or sample.fraction >= 1:
         return None
-    classes = shlosser(found)
+    classes = shlosser(sample)
     for start in _STARTS:
-        solved = _solved(np.array([np.log(start[0]), _logit(start[1])]), found, classes)
+        solved = _solved(np.array([np.log(start[0]), _logit(start[1])]), sample, classes)
         if solved is not None:
             alpha, beta = solved
             return float(classes * beta**alpha)
     return None
 
 
-def shlosser(found: ClassSizes) -> float:
+def shlosser(sample: ClassSizes) -> float:
     """Return the estimated number of classes in the population (Haas and Stokes 1998, Sh3)."""
-    i, count, p = found.sizes, found.counts, found.fraction
+    i, count, p = sample.sizes, sample.counts, sample.fraction
     if p >= 1:
-        return found.classes
+        return sample.classes
     gone = (1 - p) ** i
     first = (i * p**2 * (1 - p**2) ** (i - 1) * count).sum()
     first /= (((1 - p**2) ** i - gone) * count).sum()
     second = (gone * count).sum() / (i * p * (1 - p) ** (i - 1) * count).sum()
-    return float(found.classes + found.of_size(1) * first * second**2)
+    return float(sample.classes + sample.of_size(1) * first * second**2)
 
 
-def _expected(at: Floats, p: float, classes: float) -> Floats:
+def _expected(parameters: Floats, p: float, classes: float) -> Floats:
     """Return the expected classes of one and of two rows in the sample, float64[2].
 
     They are the first coefficients of the generating function of a class's rows in the sample. at:
     ln alpha and logit beta.
     """
-    alpha, beta = np.exp(at[0]), 1 / (1 + np.exp(-at[1]))
+    alpha, beta = np.exp(parameters[0]), 1 / (1 + np.exp(-parameters[1]))
     d = (1 - p) * (1 - beta)
     base = classes * (beta / (1 - d)) ** alpha
     one = p * base * (1 + alpha * d / (1 - d))
@@ -234,32 +245,34 @@ def _expected(at: Floats, p: float, classes: float) -> Floats:
     return np.array([one, two])
 
 
-def _solved(at: Floats, found: ClassSizes, classes: float) -> tuple[float, float] | None:
+def _solved(parameters: Floats, sample: ClassSizes, classes: float) -> tuple[float, float] | None:
     """Return alpha and beta by Newton's method with shortened steps on the logarithms, or None."""
-    wanted = np.log([found.of_size(1), found.of_size(2)])
+    wanted = np.log([sample.of_size(1), sample.of_size(2)])
 
     def miss(point: Floats) -> Floats:
         with np.errstate(all="ignore"):
-            return np.asarray(np.log(_expected(point, found.fraction, classes)) - wanted)
+            return np.asarray(np.log(_expected(point, sample.fraction, classes)) - wanted)
 
-    gap = miss(at)
-    for _ in range(_STEPS):
+    gap = miss(parameters)
+    for _ in range(_MAX_STEPS):
         if not np.isfinite(gap).all():
             return None
-        if np.abs(gap).max() < _SMALL:
-            return float(np.exp(at[0])), float(1 / (1 + np.exp(-at[1])))
-        slopes = np.column_stack([(miss(at + h) - miss(at - h)) / 2e-6 for h in np.eye(2) * 1e-6])
+        if np.abs(gap).max() < _TOLERANCE:
+            return float(np.exp(parameters[0])), float(1 / (1 + np.exp(-parameters[1])))
+        slopes = np.column_stack(
+            [(miss(parameters + h) - miss(parameters - h)) / 2e-6 for h in np.eye(2) * 1e-6]
+        )
         if not np.isfinite(slopes).all() or abs(np.linalg.det(slopes)) < 1e-14:
             return None
         step, length = -np.linalg.solve(slopes, gap), 1.0
-        while length > _SMALL:
-            ahead = miss(at + length * step)
+        while length > _TOLERANCE:
+            ahead = miss(parameters + length * step)
             if np.isfinite(ahead).all() and np.abs(ahead).max() < np.abs(gap).max():
                 break
             length /= 2
         else:
             return None
-        at, gap = at + length * step, ahead
+        parameters, gap = parameters + length * step, ahead
     return None
 
 
@@ -267,19 +280,19 @@ def _logit(share: float) -> float:
     return float(np.log(share / (1 - share)))
 
 
-def zayatz(found: ClassSizes) -> float:
+def zayatz(sample: ClassSizes) -> float:
     """Return the expected number of population uniques.
 
     The distribution of class sizes in the population is taken from the sample. Bayes' rule with
     the hypergeometric probability that a class has one row in the sample gives the share of sample
     uniques that are population uniques; it is scaled by the sampling fraction.
     """
-    unique = found.of_size(1)
+    unique = sample.of_size(1)
     if unique == 0:
         return 0.0
-    once = np.array([_once(size, found.rows, found.population) for size in found.sizes])
-    share = unique * found.fraction / float((found.counts * once).sum())
-    return unique * share / found.fraction
+    once = np.array([_once(size, sample.rows, sample.population) for size in sample.sizes])
+    share = unique * sample.fraction / float((sample.counts * once).sum())
+    return unique * share / sample.fraction
 
 
 def _once(size: float, rows: float, population: float) -> float:
@@ -299,20 +312,20 @@ SMALL_SAMPLE = 0.1
 
 
 def population_unique(rows: npt.NDArray[np.int64], population: float) -> dict[str, object]:
-    """Return the share by each model, None where it does not fit, and the one that the rule takes.
+    """Return the share by each model, None if it does not fit, and the share that the rule chooses.
 
     rows: int64[m], the sizes of the classes in the sample; population: its rows. The rule is that
     of Dankar et al. 2012: Pitman up to a sampling fraction of .1, above it the smaller one of SNB
     and Zayatz; Zayatz where the others do not fit.
     """
-    found = class_sizes(rows, population)
+    sample = class_sizes(rows, population)
     uniques = {
-        "pitman": pitman(found),
-        "zayatz": zayatz(found),
-        "snb": slide_negative_binomial(found),
+        "pitman": pitman(sample),
+        "zayatz": zayatz(sample),
+        "snb": slide_negative_binomial(sample),
     }
-    shares = {name: _share(number, found.population) for name, number in uniques.items()}
-    offered = ("pitman",) if found.fraction <= SMALL_SAMPLE else ("snb", "zayatz")
+    shares = {name: _share(number, sample.population) for name, number in uniques.items()}
+    offered = ("pitman",) if sample.fraction <= SMALL_SAMPLE else ("snb", "zayatz")
     fitting = {name: shares[name] for name in offered if shares[name] is not None}
     chosen = min(fitting or {"zayatz": shares["zayatz"]}, key=lambda name: shares[name] or 0.0)
     return {"population_unique": shares[chosen], "estimator": chosen, **shares}

@@ -1,4 +1,4 @@
-"""A population, known as a table or by its sample, and the rows in it that labels match."""
+"""The population, given as a table or estimated from the sample, and the rows that labels match."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ declare(NAME, Risk, PairColumns)
 
 @dataclass(frozen=True)
 class Population:
-    """The population in p groups of alike rows.
+    """The population in p groups of equal rows.
 
     types: SQL type by quasi-identifier, which holds the values of the raw table too. values: of
     each quasi-identifier an array of p. counts: int64[p], the rows of each group. trees: rows of
@@ -95,14 +95,13 @@ def matches(population: Population, pair: Pair) -> tuple[Ints, bool]:
     codes, labels = codes_of(columns), labels_of(columns)
     classes = np.arange(len(labels[0]), dtype=np.int32)
     first, last = np.zeros(len(classes), np.int64), np.full(len(classes), len(codes))
-    asked = (codes, population.counts, first, last, classes, labels)
-    _, _, found, known, _ = covered_rows(*asked, Workers(NAME))
-    return found, bool(known.all())
+    covered = covered_rows(codes, population.counts, first, last, classes, labels, Workers(NAME))
+    return covered.weights, bool(covered.is_covered.all())
 
 
-def require_rows(found: Ints, rows: Ints) -> None:
+def require_rows(population_rows: Ints, rows: Ints) -> None:
     """Raise AnonError where a label matches fewer rows of the population than have it."""
-    if (found < rows).any():
+    if (population_rows < rows).any():
         raise AnonError(
             NAME,
             "the population must hold every row of the raw table",
@@ -134,7 +133,7 @@ def require_columns(raw: Mapping[str, str], population: Mapping[str, str]) -> No
 
 
 Floats = npt.NDArray[np.float64]
-_WAYS = (
+_ONE_POPULATION = (
     "one of "
     + joined(", ", map(Parameter, ("population", "population_size", "sampling_fraction")))
     + " and "
@@ -144,20 +143,21 @@ _WAYS = (
 
 
 @dataclass(frozen=True)
-class Weights:
+class ClassWeights:
     """The sampling weights of each class of a release.
 
-    total, least: float64[m], their sum and the smallest; known: int64[m], how many there are.
+    total, least: float64[m], their sum and the smallest. counts: int64[m], the number of weights.
     """
 
     total: Floats
     least: Floats
-    known: npt.NDArray[np.int64]
+    counts: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Sample:
-    """size: rows of the population; fraction: float64[m], the sampling fraction of each class."""
+class SamplingDesign:
+    """The relation of a sample to its population. size: rows of the population. fraction:
+    float64[m], the sampling fraction of each class."""
 
     size: float
     fraction: Floats
@@ -168,11 +168,11 @@ def sample(
     sizes: npt.NDArray[np.int64],
     suppressed: npt.NDArray[np.bool_],
     request: Risk,
-    weights: Weights | None,
+    weights: ClassWeights | None,
     *,
     population: bool,
-) -> Sample | None:
-    """Return what a call says of the population, or None where it says nothing.
+) -> SamplingDesign | None:
+    """Return the sampling design that a call implies, None if it implies none.
 
     rows: of the raw table; sizes: int64[m], rows of each class; suppressed: bool[m], classes of
     suppressed rows, which are one. population: whether a table of it is given. Raises AnonError for
@@ -185,7 +185,7 @@ def sample(
     names = [name for name, value in size_arguments.items() if value is not None]
     names += ["population"] * population + ["sampling_weights"] * (weights is not None)
     if len(names) > 1:
-        raise AnonError(NAME, _WAYS, joined(" and ", map(Parameter, names)))
+        raise AnonError(NAME, _ONE_POPULATION, joined(" and ", map(Parameter, names)))
     if weights is not None:
         return _weighted(rows, sizes, suppressed, weights)
     fraction = request.sampling_fraction
@@ -199,21 +199,21 @@ def sample(
             "the population must have at least the rows of the raw table",
             Argument(names[0], Decimal(f"{size_arguments[names[0]]:g}")),
         )
-    return Sample(rows / fraction, np.full(len(sizes), fraction))
+    return SamplingDesign(rows / fraction, np.full(len(sizes), fraction))
 
 
 def _weighted(
     rows: int,
     sizes: npt.NDArray[np.int64],
     suppressed: npt.NDArray[np.bool_],
-    weights: Weights,
-) -> Sample:
+    weights: ClassWeights,
+) -> SamplingDesign:
     """Return a population that has as many rows for each row of the sample as its weight says.
 
     A row that is left out of the release has the mean weight of the suppressed rows, or of all rows
     where none is released.
     """
-    if (weights.known < sizes).any() or not (weights.least > 0).all():
+    if (weights.counts < sizes).any() or not (weights.least > 0).all():
         rule = Parameter("sampling_weights") + " must be positive numbers in every row"
         raise AnonError(NAME, rule)
     total, counted = weights.total.copy(), sizes.copy()
@@ -221,4 +221,4 @@ def _weighted(
     fraction = np.minimum(counted / total, 1.0)
     released, left_out = weights.total.sum(), rows - sizes.sum()
     of_left_out = fraction[suppressed][0] if suppressed.any() else sizes.sum() / max(released, 1.0)
-    return Sample(max(released + left_out / max(of_left_out, 1e-12), float(rows)), fraction)
+    return SamplingDesign(max(released + left_out / max(of_left_out, 1e-12), float(rows)), fraction)

@@ -1,7 +1,7 @@
-"""The risk that a person in a release is found again (El Emam and Dankar 2008).
+"""Compute the re-identification risk of a release (El Emam and Dankar 2008).
 
-Expect the risk of a row from the sampling fraction of its class. Source: Benedetti and Franconi
-1998.
+If the population is unknown, the risk of a row is expected from the sampling fraction of its class
+(Benedetti and Franconi 1998).
 """
 
 from math import fsum
@@ -13,17 +13,17 @@ import pyarrow as pa
 from anon_sql.measures.pair import Pair
 from anon_sql.risk.estimators import population_unique
 from anon_sql.risk.population import (
+    ClassWeights,
     Floats,
     Ints,
     Population,
     Risk,
-    Weights,
     matches,
     require_rows,
     sample,
 )
 
-_FEW = 50  # rows up to which the recursion is used where it is stable
+_MAX_RECURSION_ROWS = 50  # of a class; for larger ones the series converges quickly
 _TERMS = 400
 
 
@@ -34,11 +34,11 @@ def expected_risk(rows: npt.NDArray[np.int64], fraction: Floats) -> Floats:
     1, the share p of its F rows in the population that the sample has. F given f is negative
     binomial, so that E(1 / F | f) = p * (integral of y^(f - 1) / (p + (1 - p) y) from 0 to 1).
     """
-    found = _series(rows, fraction)
-    few = (rows < _FEW) & (fraction < 0.5)
+    risks = _series(rows, fraction)
+    few = (rows < _MAX_RECURSION_ROWS) & (fraction < 0.5)
     if few.any():
-        found[few] = _recursion(rows[few], fraction[few])
-    return found
+        risks[few] = _recursion(rows[few], fraction[few])
+    return risks
 
 
 def _series(rows: npt.NDArray[np.int64], fraction: Floats) -> Floats:
@@ -82,7 +82,7 @@ def risk(
     pair: Pair,
     request: Risk,
     population: Population | None,
-    weights: Weights | None,
+    weights: ClassWeights | None,
 ) -> pa.Table:
     """Return one row of ``RISK``: of a prosecutor 1 / f, f the rows of a class; of a journalist and
     a marketer 1 / F, F the rows of the population that its label matches, or the expectation of 1 /
@@ -96,48 +96,49 @@ def risk(
     sizes, released_rows = pair.sizes, pair.released_rows
     suppressed = int(sizes[suppressed_classes].sum()) + pair.rows - released_rows
     f = np.where(suppressed_classes, suppressed, sizes)
-    row = {"rows": released_rows, **_of("prosecutor", 1 / f, sizes, request.threshold)}
+    row = {"rows": released_rows, **_risk_columns("prosecutor", 1 / f, sizes, request.threshold)}
     row["prosecutor_mean"] = row.pop("mean")
     sampled = sample(
         pair.rows, sizes, suppressed_classes, request, weights, population=population is not None
     )
-    each: Floats | None = None
+    row_risk: Floats | None = None
     if population is not None:
-        found, covered = matches(population, pair)
-        require_rows(found, f)
-        each = 1 / found
-        row |= _presence(f, found, covered)
+        population_rows, covered = matches(population, pair)
+        require_rows(population_rows, f)
+        row_risk = 1 / population_rows
+        row |= _presence(f, population_rows, covered)
     elif sampled is not None:
-        each = expected_risk(f, sampled.fraction)
+        row_risk = expected_risk(f, sampled.fraction)
         if released_rows:
             classes = np.append(f[~suppressed_classes], [suppressed] * (suppressed > 0))
             row |= population_unique(classes, sampled.size)
-    if each is not None:
-        row |= _of("journalist", each, sizes, request.threshold)
+    if row_risk is not None:
+        row |= _risk_columns("journalist", row_risk, sizes, request.threshold)
         row["marketer"] = row.pop("mean")
     return pa.Table.from_pylist([row], RISK)
 
 
-def _of(name: str, each: Floats, sizes: Ints, threshold: float) -> dict[str, object]:
-    """The highest risk, the rows above the threshold, and the mean over all rows."""
+def _risk_columns(name: str, row_risk: Floats, sizes: Ints, threshold: float) -> dict[str, object]:
+    """Return the highest risk, the number of rows above the threshold, and the mean over all
+    rows."""
     return {
-        name: float(each.max()) if len(each) else None,
-        f"{name}_at_risk": int(sizes[each > threshold].sum()),
-        "mean": fsum(sizes * each) / int(sizes.sum()) if len(each) else None,
+        name: float(row_risk.max()) if len(row_risk) else None,
+        f"{name}_at_risk": int(sizes[row_risk > threshold].sum()),
+        "mean": fsum(sizes * row_risk) / int(sizes.sum()) if len(row_risk) else None,
     }
 
 
-def _presence(f: Ints, found: Ints, covered: bool) -> dict[str, object]:
+def _presence(f: Ints, population_rows: Ints, covered: bool) -> dict[str, object]:
     """Return k-map (Sweeney 2002) and the bounds of δ-presence (Nergiz et al. 2007).
 
-    covered: whether a label matches every person of the population; another one is not in the
-    table.
+    covered: whether labels match every person of the population. A person whom no label matches is
+    certainly not in the table, so the lower bound is then 0.
     """
-    if not len(found):
+    if not len(population_rows):
         return {}
-    shares = f / found
+    shares = f / population_rows
     return {
-        "k_map": int(found.min()),
+        "k_map": int(population_rows.min()),
         "presence_min": float(shares.min()) if covered else 0.0,
         "presence_max": float(shares.max()),
     }

@@ -1,4 +1,4 @@
-"""Find what a column name says, by the words in ``column_words.csv``.
+"""Find the meaning of a column name, by the words in ``column_words.csv``.
 
 The file has a row per term: its language, the role that it suggests, what it means, and its
 strength. The strengths are:
@@ -31,9 +31,9 @@ _SKIPPED = frozenset(
     "a and of the to de du des d la le les l et el los las del della dello dei delle di da do der "
     "die das den dem und von vom zu zur het een".split()
 )
-_AFTER = "no nr nbr num number"  # before a noun they count in English: number of patients
+_COUNTING = "no nr nbr num number"  # before a noun they count in English: number of patients
 _NUMBERS = frozenset(
-    f"{_AFTER} id ids identifier ident numero nummer nro pk sk uid uuid guid key ref reference "
+    f"{_COUNTING} id ids identifier ident numero nummer nro pk sk uid uuid guid key ref reference "
     "referenz referencia riferimento clave cle chiave schluessel schlussel kennung kennziffer "
     "identifiant identificador identificativo".split()
 )
@@ -42,15 +42,16 @@ _LABELS = _NUMBERS | _CODES | frozenset("name nm desc description label text lib
 _COUNTS = frozenset("number no num nb n nbr anzahl count".split())
 _DATES = ("an event others know", "age or birth")
 _QUANTITIES = ("income or wealth", "appearance", "age or birth", "working hours")
-_SHORTEST = 8  # letters from which on a word may be several that run together
+_MIN_COMPOUND_LETTERS = 8  # letters from which on a word may be several that run together
 
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a name says: a role, the meaning in words, and the strength of the term."""
+    """The meaning of a name. role: the suggested role. subject: what the column is, in words.
+    strength: of the term."""
 
     role: str
-    says: str
+    subject: str
     strength: str
 
     @property
@@ -100,21 +101,21 @@ def meaning(name: str) -> Meaning | None:
     alone = [one for one in matches if not any(_within(one, other) for other in matches)]
     if not alone:
         return None
-    said = min(
+    best = min(
         (one.meaning for one in alone),
         key=lambda m: (
             m.part,
             m.part and m.role != "keep",
-            m.role != "identifier" and (m.part or m.says not in _DATES),
+            m.role != "identifier" and (m.part or m.subject not in _DATES),
             _ORDER[m.role],
         ),
     )
-    counted = said.part and words[0] in _COUNTS
-    if said.role == "identifier" and len(words) > 1 and (counted or _is_kind(words)):
+    counted = best.part and words[0] in _COUNTS
+    if best.role == "identifier" and len(words) > 1 and (counted or _is_kind(words)):
         return Meaning("keep", "a kind or thing", "kind")
-    if said.part and len(words) == 1 and said.role == "identifier":
-        return replace(said, strength="always")
-    return said
+    if best.part and len(words) == 1 and best.role == "identifier":
+        return replace(best, strength="always")
+    return best
 
 
 _PEOPLE = (  # how words begin that mean a person
@@ -135,30 +136,30 @@ _EVENTS = (  # how words begin that mean what people have several of
 
 
 def names_people(name: str) -> bool:
-    """Return whether a column name says that the column numbers people, not visits or orders."""
+    """Return whether a name means that the column numbers people, not visits or orders."""
     if any(word.startswith(_EVENTS) for word in parts(name)):
         return False
-    said = meaning(name)
-    if said is not None and said.says == "an official number":
+    name_meaning = meaning(name)
+    if name_meaning is not None and name_meaning.subject == "an official number":
         return True
     return any(word.startswith(_PEOPLE) for word in parts(name))
 
 
 def is_quantity(name: str) -> bool:
-    """Return whether a name says a quantity, such as an amount, and not a number or key."""
+    """Return whether a name means a quantity, such as an amount, and not a number or key."""
     words = _words(name)
     if not words or is_number_or_key(name):
         return False
-    said = meaning(name)
+    name_meaning = meaning(name)
     return (
-        (said is not None and said.says in _QUANTITIES)
+        (name_meaning is not None and name_meaning.subject in _QUANTITIES)
         or any(_is_measure(word) for word in words)
         or (len(words) > 1 and words[0] in _COUNTS)
     )
 
 
 def is_number_or_key(name: str) -> bool:
-    """Return whether a name says the number, key or code of something."""
+    """Return whether a name means the number, key or code of something."""
     words = _words(name)
     return bool(words) and (
         words[-1] in _NUMBERS | _CODES or words[0] in (_NUMBERS | _CODES) - _COUNTS
@@ -175,7 +176,7 @@ def _words(name: str) -> list[str]:
 def _apart(word: str) -> tuple[str, ...]:
     """Return the known words that a word consists of (``customeremail``), or the word."""
     terms = _terms()
-    if len(word) < _SHORTEST or word in terms.words or _meanings_of(word):
+    if len(word) < _MIN_COMPOUND_LETTERS or word in terms.words or _meanings_of(word):
         return (word,)
     best: list[tuple[str, ...] | None] = [(), *(None for _ in word)]
     for end in range(1, len(word) + 1):
@@ -221,18 +222,18 @@ def _matches(words: list[str]) -> Iterator[_Match]:
         for last in range(first, len(words)):
             text = "".join(words[first : last + 1])
             if first == last:
-                for said in _meanings_of(text):
-                    yield _Match(first, last, said)
+                for word_meaning in _meanings_of(text):
+                    yield _Match(first, last, word_meaning)
             elif text in exact:
                 yield _Match(first, last, exact[text])
 
 
 def _meanings_of(word: str) -> list[Meaning]:
-    """Return what a word says: as a term, or by the patterns that it has."""
+    """Return the meanings of a word: as a term, or else by the patterns that it matches."""
     terms = _terms()
     if word in terms.exact:
         return [terms.exact[word]]
-    return [said for pattern, said in terms.patterns if fnmatchcase(word, pattern)]
+    return [term_meaning for pattern, term_meaning in terms.patterns if fnmatchcase(word, pattern)]
 
 
 def spellings(term: str) -> Iterator[tuple[str, ...]]:
@@ -245,7 +246,7 @@ def spellings(term: str) -> Iterator[tuple[str, ...]]:
     for words in product(*choices):
         yield words
         turned = words[::-1]
-        if len(words) == 2 and turned[0] not in _AFTER.split():
+        if len(words) == 2 and turned[0] not in _COUNTING.split():
             yield turned
 
 
@@ -256,20 +257,20 @@ def _terms() -> _Terms:
     text = (files("anon_sql.suggest") / "column_words.csv").read_text("utf-8")
     weak: dict[str, Meaning] = {}
     for row in csv.DictReader(text.splitlines()):
-        said = Meaning(row["role"], row["meaning"], row["strength"])
+        term = Meaning(row["role"], row["meaning"], row["strength"])
         for words in spellings(row["term"]):
             letters = "".join(words)
-            if said.strength == "measure":
+            if term.strength == "measure":
                 terms.measures.add(letters)
-            elif said.strength == "kind":
+            elif term.strength == "kind":
                 terms.last.add(letters)
                 if row["language"] not in ("en", "de"):
                     terms.first.add(letters)
             if "*" in letters:
-                terms.patterns.append((letters, said))
+                terms.patterns.append((letters, term))
             else:
-                (weak if said.strength == "measure" else terms.exact).setdefault(letters, said)
+                (weak if term.strength == "measure" else terms.exact).setdefault(letters, term)
                 terms.words.update(word for word in words if len(word) > 2)
-    for letters, said in weak.items():
-        terms.exact.setdefault(letters, said)
+    for letters, term in weak.items():
+        terms.exact.setdefault(letters, term)
     return terms

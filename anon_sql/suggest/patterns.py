@@ -49,7 +49,7 @@ class Pattern:
     must be different, where a category can look like it.
     """
 
-    says: str
+    kind: str
     least: float
     matches: Callable[[str], bool]
     different: float = 0.0
@@ -62,7 +62,7 @@ def _letters(text: str) -> str:
 
 def _luhn(digits: str) -> bool:
     """Return whether the check digit of a number is right (Luhn)."""
-    doubled = [int(char) * (1 + at % 2) for at, char in enumerate(reversed(digits))]
+    doubled = [int(char) * (1 + position % 2) for position, char in enumerate(reversed(digits))]
     return sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
 
 
@@ -120,23 +120,23 @@ def is_german_number(text: str) -> bool:
 
 def is_nir(text: str) -> bool:
     """Return whether a text is a French social security number with its key (mod 97)."""
-    found = _NIR.fullmatch(_letters(text))
-    if not found:
+    matched = _NIR.fullmatch(_letters(text))
+    if not matched:
         return False
-    body = found[1]
+    body = matched[1]
     for corsica, department in (("A", "19"), ("B", "18")):
         if body[6] == corsica:
             body = body[:5] + department + body[7:]
-    return 97 - int(body) % 97 == int(found[2])
+    return 97 - int(body) % 97 == int(matched[2])
 
 
 def is_dni(text: str) -> bool:
     """Return whether a text is a Spanish DNI or NIE, by its letter (mod 23)."""
-    found = _DNI.fullmatch(_letters(text))
-    if not found or len(found[1]) != 8:
+    matched = _DNI.fullmatch(_letters(text))
+    if not matched or len(matched[1]) != 8:
         return False
-    number = int(found[1].translate(str.maketrans("XYZ", "012")))
-    return "TRWAGMYFPDXBNJZSQVHLCKE"[number % 23] == found[2]
+    number = int(matched[1].translate(str.maketrans("XYZ", "012")))
+    return "TRWAGMYFPDXBNJZSQVHLCKE"[number % 23] == matched[2]
 
 
 def is_fiscal_code(text: str) -> bool:
@@ -173,7 +173,7 @@ def is_fiscal_code(text: str) -> bool:
         23,
     )
     values = [int(char) if char.isdigit() else ord(char) - 65 for char in letters[:15]]
-    total = sum(odd[each] if at % 2 == 0 else each for at, each in enumerate(values))
+    total = sum(odd[value] if position % 2 == 0 else value for position, value in enumerate(values))
     return chr(65 + total % 26) == letters[15]
 
 

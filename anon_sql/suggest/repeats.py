@@ -21,24 +21,34 @@ def repeated(
     """
     rows = len(marks[0]) if marks else 0
     chosen = np.unique(np.linspace(0, max(rows - 1, 0), _SAMPLE).astype(np.int64))
-    known = [at for at in range(len(marks)) if others[at] and 1 < distinct[at] <= rows / 2]
-    sampled = {at: marks[at][chosen] for at in known}
+    candidates = [
+        column
+        for column in range(len(marks))
+        if others[column] and 1 < distinct[column] <= rows / 2
+    ]
+    sampled = {column: marks[column][chosen] for column in candidates}
     groups: dict[int, tuple[np.ndarray, np.ndarray]] = {}
-    found: list[int | None] = [None] * len(marks)
-    for other in sorted(known, key=lambda at: (distinct[at], at)):
+    copied_from: list[int | None] = [None] * len(marks)
+    for other in sorted(candidates, key=lambda column: (distinct[column], column)):
         _, first, inverse = np.unique(sampled[other], return_index=True, return_inverse=True)
-        for at in known:
-            if at == other or found[at] is not None or distinct[at] > distinct[other]:
+        for column in candidates:
+            if (
+                column == other
+                or copied_from[column] is not None
+                or distinct[column] > distinct[other]
+            ):
                 continue
-            both = distinct[at] == distinct[other]
-            if both and ((texts[at], at) < (texts[other], other) or found[other] == at):
+            both = distinct[column] == distinct[other]
+            if both and (
+                (texts[column], column) < (texts[other], other) or copied_from[other] == column
+            ):
                 continue
-            if not np.array_equal(sampled[at][first][inverse.reshape(-1)], sampled[at]):
+            if not np.array_equal(sampled[column][first][inverse.reshape(-1)], sampled[column]):
                 continue
             if other not in groups:
                 _, whole, back = np.unique(marks[other], return_index=True, return_inverse=True)
                 groups[other] = whole, back.reshape(-1)
             begins, of_row = groups[other]
-            if np.array_equal(marks[at][begins][of_row], marks[at]):
-                found[at] = other
-    return found
+            if np.array_equal(marks[column][begins][of_row], marks[column]):
+                copied_from[column] = other
+    return copied_from

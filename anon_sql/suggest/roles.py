@@ -1,10 +1,10 @@
 """Suggest a role for every column of a table, with the reason in words.
 
-The rules are this project's own: what the values look like (``patterns``), what the name says
-(``names``), how many values differ, and whether they are measured (``kinds``). Columns that no rule
-applies to are kept, the one that tells rows apart least first, as long as they single out no more
-rows together than ``audit`` allows; the others become quasi-identifiers. The reasons contain counts
-and no value.
+The rules are this project's own. They look at the form of the values (``patterns``), the meaning of
+the name (``names``), the number of distinct values, and whether they are measured (``kinds``).
+Columns without a rule are kept, the least distinguishing one first, as long as they together make
+no more rows unique than ``audit`` allows. The others become quasi-identifiers. The reasons contain
+counts and no value.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -30,7 +30,7 @@ from anon_sql.measures.person_keys import (
 )
 from anon_sql.measures.uniqueness import RARE_SHARE, UNIQUE_SHARE, counts
 from anon_sql.pipeline.request import Request
-from anon_sql.suggest.combinations import Counts, Marks, Together, counts_of, unique_count
+from anon_sql.suggest.combinations import CombinedMarks, Counts, Marks, counts_of, unique_count
 from anon_sql.suggest.kinds import (
     Kind,
     is_integer,
@@ -48,15 +48,15 @@ from anon_sql.suggest.names import (
 from anon_sql.suggest.patterns import mean_words, recognized
 from anon_sql.suggest.repeats import repeated
 
-NEARLY = 0.9  # share of distinct values from which on codes identify rows
-SMALLEST = 20  # values below which nearly all may differ by chance
-FEW = 5  # most values of what is no identifier although its name says so, such as a flag
-EACH = 20  # rows that each of so few values must have
+MIN_CODE_SHARE = 0.9  # share of distinct values from which on codes identify rows
+MIN_CODE_VALUES = 20  # values below which nearly all may differ by chance
+MAX_FLAG_VALUES = 5  # a column with so few is no identifier, even if its name means one
+MIN_FLAG_ROWS = 20  # rows that each of so few values must have
 SHARED_BY, MANY_ROWS = 5, 100  # rows that must share kept values, in a table of so many rows
-BLANKS = "blanks around the values"  # what a reason says of them
+BLANKS = "blanks around the values"  # in a reason
 DATED = ("age or birth", "a date", "an event others know")
 YEAR = 2100  # the greatest whole number that is a year
-FREE_TEXT = 4  # mean number of words from which on a text is free text
+MIN_FREE_TEXT_WORDS = 4  # mean number of words from which on a text is free text
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Shape:
     blanks: int = 0
 
     @property
-    def known(self) -> int:
+    def non_null(self) -> int:
         return self.rows - self.nulls
 
     @property
@@ -104,35 +104,36 @@ class Shape:
     @property
     def is_row_number(self) -> bool:
         """Return whether each of many rows has a whole number of its own, none left out."""
-        return self.consecutive and self.values == self.known > FEW
+        return self.consecutive and self.values == self.non_null > MAX_FLAG_VALUES
 
     @cached_property
-    def says(self) -> Meaning | None:
+    def name_meaning(self) -> Meaning | None:
         return meaning(self.name)
 
     @cached_property
     def written(self) -> Recognized | None:
-        """Return how texts, or whole numbers such as 20250131, write numbers, dates or times."""
+        """Return the notation of texts, or of whole numbers such as 20250131; None if there is
+        none."""
         return recognize(self.sample) if self.is_text or is_integer(self.sql_type) else None
 
     @cached_property
     def kind(self) -> Kind:
-        found = kind_of_values(self.sql_type, self.sample, self.written)
-        named = self.says is not None and self.says.says in DATED
-        if found is Kind.WHOLE_NUMBERS and named and max(map(int, self.sample), default=0) <= YEAR:
+        kind = kind_of_values(self.sql_type, self.sample, self.written)
+        named = self.name_meaning is not None and self.name_meaning.subject in DATED
+        if kind is Kind.WHOLE_NUMBERS and named and max(map(int, self.sample), default=0) <= YEAR:
             return Kind.DATES  # a year, day or age
-        return found
+        return kind
 
     @property
     def is_flag(self) -> bool:
         """Return whether a column has few values, which many rows have."""
-        few = 0 < self.values <= FEW and self.known >= EACH * self.values
+        few = 0 < self.values <= MAX_FLAG_VALUES and self.non_null >= MIN_FLAG_ROWS * self.values
         return few or self.sql_type == "BOOLEAN"
 
     @property
     def is_code(self) -> bool:
         """Return whether nearly all values differ, and are neither dates nor measurements."""
-        if self.known < SMALLEST or self.values < NEARLY * self.known:
+        if self.non_null < MIN_CODE_VALUES or self.values < MIN_CODE_SHARE * self.non_null:
             return False
         if self.kind is Kind.CODES:
             return True
@@ -155,11 +156,11 @@ class Suggested:
 
 
 def _by_values(shape: Shape) -> Suggested | None:
-    found = recognized(shape.sample)
-    if found is None:
+    match = recognized(shape.sample)
+    if match is None:
         return None
-    pattern, share = found
-    return Suggested("identifier", f"{share:.0%} of sampled values look like {pattern.says}")
+    pattern, share = match
+    return Suggested("identifier", f"{share:.0%} of sampled values look like {pattern.kind}")
 
 
 def _by_type(shape: Shape) -> Suggested | None:
@@ -176,7 +177,7 @@ def _by_type(shape: Shape) -> Suggested | None:
 
 def _by_sentences(shape: Shape) -> Suggested | None:
     words = mean_words(shape.sample)
-    if not shape.is_text or words < FREE_TEXT or shape.values < shape.known / 2:
+    if not shape.is_text or words < MIN_FREE_TEXT_WORDS or shape.values < shape.non_null / 2:
         return None
     return Suggested(
         "identifier", f"free text of {words:.0f} words on average, which may say anything"
@@ -184,37 +185,46 @@ def _by_sentences(shape: Shape) -> Suggested | None:
 
 
 def _by_name(shape: Shape) -> Suggested | None:
-    says = shape.says
-    if says is None or says.role != "identifier":
+    name_meaning = shape.name_meaning
+    if name_meaning is None or name_meaning.role != "identifier":
         return None
-    if says.strength != "always" and shape.is_flag:
-        return Suggested("quasi", f"the name says {says.says}, but {_counted(shape.values)}")
-    if says.says == "a name" and says.strength == "part" and not shape.is_text and shape.known:
+    if name_meaning.strength != "always" and shape.is_flag:
+        return Suggested(
+            "quasi", f"the name says {name_meaning.subject}, but {_counted(shape.values)}"
+        )
+    if (
+        name_meaning.subject == "a name"
+        and name_meaning.strength == "part"
+        and not shape.is_text
+        and shape.non_null
+    ):
         return None  # French calls a number of things nombre, Spanish a name
-    return Suggested("identifier", f"the name says {says.says}")
+    return Suggested("identifier", f"the name says {name_meaning.subject}")
 
 
 def _by_codes(shape: Shape) -> Suggested | None:
     """Suggest identifier if the values number the rows, whatever the name says."""
-    says = f", although the name says {shape.says.says}" if shape.says else ""
+    although = (
+        f", although the name says {shape.name_meaning.subject}" if shape.name_meaning else ""
+    )
     if shape.is_row_number and shape.kind is not Kind.DATES:
-        return Suggested("identifier", f"it numbers the rows{says}")
+        return Suggested("identifier", f"it numbers the rows{although}")
     if not shape.is_code:
         return None
-    share = shape.values / shape.known
-    return Suggested("identifier", f"a code: {share:.0%} of its values are different{says}")
+    share = shape.values / shape.non_null
+    return Suggested("identifier", f"a code: {share:.0%} of its values are different{although}")
 
 
 def _by_other_names(shape: Shape) -> Suggested | None:
-    says = shape.says
-    if says is None or says.role not in ("quasi", "sensitive"):
+    name_meaning = shape.name_meaning
+    if name_meaning is None or name_meaning.role not in ("quasi", "sensitive"):
         return None
-    if says.role == "quasi":
-        return Suggested("quasi", f"the name says {says.says}")
+    if name_meaning.role == "quasi":
+        return Suggested("quasi", f"the name says {name_meaning.subject}")
     if shape.kind is Kind.DATES:  # a sensitive column is released as it is
-        return Suggested("quasi", f"a date, and the name says {says.says}")
+        return Suggested("quasi", f"a date, and the name says {name_meaning.subject}")
     alone = f"; alone it {shape.singles_out}" if shape.singles_out else ""
-    return Suggested("sensitive", f"the name says {says.says}{alone}")
+    return Suggested("sensitive", f"the name says {name_meaning.subject}{alone}")
 
 
 def _counted(values: int) -> str:
@@ -241,11 +251,11 @@ RULES: tuple[Callable[[Shape], Suggested | None], ...] = (
 
 
 def suggested(shape: Shape) -> Suggested | None:
-    """Return what the first rule suggests that applies, or None if the column tells little."""
-    return next((found for rule in RULES if (found := rule(shape))), None)
+    """Return the suggestion of the first rule that applies, None if none does."""
+    return next((suggestion for rule in RULES if (suggestion := rule(shape))), None)
 
 
-_SHARED = {  # what different people may share, by what a name says
+_SHARED = {  # meanings of names of columns whose values different people may share
     *("a person's name", "a name", "a postal address", "a phone number"),
     *("an address on the internet", "a picture or trait of the body", "free text"),
 }
@@ -255,17 +265,17 @@ _SHARED_VALUES = {"an IP address", "a web address", "a phone number"}
 def kind_of(shape: Shape) -> str:
     """Return the kind of an identifier, see ``Identifier``.
 
-    A column of which neither name nor values say anything is a key: it fails closed.
+    A column without a known name and with unrecognized values counts as a key, to fail closed.
     """
-    found = recognized(shape.sample)
-    if found is not None:
-        return SHARED if found[0].says in _SHARED_VALUES else KEY
+    match = recognized(shape.sample)
+    if match is not None:
+        return SHARED if match[0].kind in _SHARED_VALUES else KEY
     if (shape.sql_type != "UUID" and _by_type(shape)) or _by_sentences(shape):
         return SHARED
-    says = shape.says
-    if says is None:
+    name_meaning = shape.name_meaning
+    if name_meaning is None:
         return PERSON if names_people(shape.name) else KEY
-    if says.role != "identifier" or says.says in _SHARED:
+    if name_meaning.role != "identifier" or name_meaning.subject in _SHARED:
         return SHARED
     return PERSON if names_people(shape.name) else KEY
 
@@ -274,15 +284,15 @@ def _entity(
     shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
 ) -> str | None:
     """Return the identifier that has several rows per person, see ``person_key``."""
-    quasi = [marks[at] for at, one in enumerate(chosen) if one.role == "quasi"]
-    found = []
-    for shape, own, one in zip(shapes, marks, chosen, strict=True):
+    quasi = [marks[i] for i, one in enumerate(chosen) if one.role == "quasi"]
+    identifiers = []
+    for shape, column_marks, one in zip(shapes, marks, chosen, strict=True):
         if one.role == "identifier":
-            of_values = alike(own, quasi) if shape.values < shape.known else Alike()
-            found.append(
-                Identifier(shape.name, kind_of(shape), shape.known, shape.values, of_values)
+            of_values = alike(column_marks, quasi) if shape.values < shape.non_null else Alike()
+            identifiers.append(
+                Identifier(shape.name, kind_of(shape), shape.non_null, shape.values, of_values)
             )
-    key = person_key(found)
+    key = person_key(identifiers)
     return None if key is None else key.name
 
 
@@ -332,8 +342,8 @@ def identifiers_among(
     if {shape.name for shape in shapes} != set(names):
         rule = "columns that only * releases must be looked at before"
         raise AnonError(function, rule, None, "please report this")
-    found = [(shape.name, suggested(shape)) for shape in shapes]
-    return {name: one.reason for name, one in found if one and one.role == "identifier"}
+    suggestions = [(shape.name, suggested(shape)) for shape in shapes]
+    return {name: one.reason for name, one in suggestions if one and one.role == "identifier"}
 
 
 def refuse_identifiers(function: str, parameter: str, reasons: Mapping[str, str]) -> None:
@@ -358,20 +368,26 @@ def refuse_identifiers(function: str, parameter: str, reasons: Mapping[str, str]
 def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
     """Return an array of ``SUGGESTION`` with an entry per column, in the order given."""
     rows = shapes[0].rows if shapes else 0
-    together = Together(marks, rows)
-    found = [suggested(shape) for shape in shapes]
-    loose = [at for at, one in enumerate(found) if one is None]
-    rest = dict(zip(loose, _of_loose([shapes[at] for at in loose], loose, together), strict=True))
-    chosen = [rest[at] if one is None else one for at, one in enumerate(found)]
+    together = CombinedMarks(marks, rows)
+    by_rules = [suggested(shape) for shape in shapes]
+    without_rule = [i for i, one in enumerate(by_rules) if one is None]
+    rest = dict(
+        zip(
+            without_rule,
+            _without_rule([shapes[i] for i in without_rule], without_rule, together),
+            strict=True,
+        )
+    )
+    chosen = [rest[i] if one is None else one for i, one in enumerate(by_rules)]
     distinct = [shape.counts.distinct for shape in shapes]
     texts = [shape.is_text for shape in shapes]
-    for at in loose:
-        quasi = [marks[other] for other in _of_role("quasi", chosen) if other != at]
-        if tells_people_apart(marks[at], quasi):
+    for i in without_rule:
+        quasi = [marks[other] for other in _of_role("quasi", chosen) if other != i]
+        if tells_people_apart(marks[i], quasi):
             reason = "rows with one value are alike in all quasi-identifiers"
-            chosen[at] = Suggested("identifier", reason)
-    chosen = [_beside_others(at, shapes, marks, chosen) for at in range(len(shapes))]
-    others = [at for at, one in enumerate(chosen) if one.role != "identifier"]
+            chosen[i] = Suggested("identifier", reason)
+    chosen = [_beside_others(i, shapes, marks, chosen) for i in range(len(shapes))]
+    others = [i for i, one in enumerate(chosen) if one.role != "identifier"]
     adds = together.unique_by(others)
     entity = _entity(shapes, marks, chosen)
     copied = repeated(marks, distinct, texts, [one.role != "identifier" for one in chosen])
@@ -389,32 +405,32 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
                 "null_share": shape.nulls / rows if rows else None,
                 "unique_share": shape.unique_share if rows else None,
                 "adds_share": added / rows if rows else None,
-                "repeats": None if of is None else shapes[of].name,
+                "repeats": None if original is None else shapes[original].name,
                 "entity": shape.name == entity,
             }
-            for shape, one, added, of in zip(shapes, chosen, adds, copied, strict=True)
+            for shape, one, added, original in zip(shapes, chosen, adds, copied, strict=True)
         ],
         SUGGESTION,
     )
 
 
 def _of_role(role: str, chosen: Sequence[Suggested]) -> list[int]:
-    return [at for at, one in enumerate(chosen) if one.role == role]
+    return [i for i, one in enumerate(chosen) if one.role == role]
 
 
 def _beside_others(
-    at: int, shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
+    i: int, shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
 ) -> Suggested:
-    """Return what is suggested for a column once the roles of the others are known.
+    """Return the suggestion for a column, given those for the others.
 
     A column that would be kept is a quasi-identifier if it repeats one, and is sensitive if a
     sensitive column can be computed from it.
     """
-    own = chosen[at]
-    if own.role != "keep" or not shapes[at].known:
-        return own
-    some = slice(None, None, len(marks[at]) // SAMPLE_ROWS + 1)
-    value = numbered(marks[at][some])
+    suggestion = chosen[i]
+    if suggestion.role != "keep" or not shapes[i].non_null:
+        return suggestion
+    some = slice(None, None, len(marks[i]) // SAMPLE_ROWS + 1)
+    value = numbered(marks[i][some])
     for other in _of_role("quasi", chosen):
         key = numbered(marks[other][some])
         if determines(key, value) or determines(value, key):
@@ -423,7 +439,7 @@ def _beside_others(
         if determines(value, numbered(marks[other][some])):
             name = listed([shapes[other].name])
             return Suggested("sensitive", f"{name} can be computed from it")
-    return own
+    return suggestion
 
 
 def _notation(written: Recognized | None) -> str:
@@ -435,7 +451,7 @@ def _notation(written: Recognized | None) -> str:
 
 def _several(shape: Shape) -> str:
     """Return what follows for a column whose values have several rows."""
-    return f"; {shape.values:,} values in {shape.known:,} rows: name it as entity"
+    return f"; {shape.values:,} values in {shape.non_null:,} rows: name it as entity"
 
 
 def _blanks(shape: Shape, role: str) -> str:
@@ -446,19 +462,21 @@ def _blanks(shape: Shape, role: str) -> str:
     return f"; {BLANKS} of {rows}"
 
 
-def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) -> list[Suggested]:
+def _without_rule(
+    shapes: Sequence[Shape], indices: Sequence[int], together: CombinedMarks
+) -> list[Suggested]:
     """Return the suggestions for columns that no rule applies to.
 
-    at: indices of these columns in ``together``.
+    indices: indices of these columns in ``together``.
     """
     if not shapes or not shapes[0].rows:
         return [Suggested("quasi", "no known name, and no rows to look at")] * len(shapes)
     rows = shapes[0].rows
     least_first = sorted(range(len(shapes)), key=lambda i: (-shapes[i].counts.pairs, i))
-    kept = together.of([])
+    kept = together.marks([])
     taken: dict[int, str] = {}
     for i in least_first:
-        more = kept + together.of([at[i]])
+        more = kept + together.marks([indices[i]])
         unique = unique_count(more)
         rare = counts(more.copy(), SHARED_BY)[0] if rows >= MANY_ROWS else 0
         if unique > UNIQUE_SHARE * rows:
@@ -471,7 +489,7 @@ def _of_loose(shapes: Sequence[Shape], at: Sequence[int], together: Together) ->
         Suggested("quasi", f"no known name, and with the kept columns {taken[i]}")
         if i in taken
         else Suggested("keep", "no known name, and it singles out no row")
-        if shape.known
+        if shape.non_null
         else Suggested("keep", "no known name and no value")
         for i, shape in enumerate(shapes)
     ]

@@ -1,4 +1,5 @@
-"""What a column adds to the others is counted row by row, however many columns and values there are."""
+"""What a column adds to the others is counted row by row, however many columns and values there
+are."""
 
 import random
 from collections import Counter
@@ -6,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from anon_sql.suggest.combinations import Together, counts_of
+from anon_sql.suggest.combinations import CombinedMarks, counts_of
 
 
 def alone(rows):
@@ -26,7 +27,7 @@ def marked(values, seed):
 def test_rows_that_a_column_adds(rows, columns, most):
     drawn = random.Random(rows * columns + most)
     table = [[drawn.randrange(most) for _ in range(rows)] for _ in range(columns)]
-    together = Together([marked(each, at) for at, each in enumerate(table)], rows)
+    together = CombinedMarks([marked(each, at) for at, each in enumerate(table)], rows)
     for chosen in (list(range(columns)), list(range(1, columns)), list(range(0, columns, 3)), []):
 
         def unique(names):

@@ -65,7 +65,7 @@ def test_no_addresses(text):
 
 def test_shares():
     pattern, share = recognized(["none"] * 90 + ["ask Ann (ann@example.org)"] * 10 + [" "] * 50)
-    assert (pattern.says, share) == ("an e-mail address", 0.1)
+    assert (pattern.kind, share) == ("an e-mail address", 0.1)
     assert recognized(["none"] * 1000 + ["a@b.org"]) is None
     assert recognized([]) is None
     numbers = [str(4 * 10**15 + number) for number in range(1000)]  # one in ten is right by chance

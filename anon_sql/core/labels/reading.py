@@ -512,6 +512,4 @@ def covered_rows(
     )
     covered = np.empty_like(is_covered)
     covered[rows] = is_covered
-    return CoveredRows(
-        rows[listed_positions], counts, covered_weights, covered, comparisons
-    )
+    return CoveredRows(rows[listed_positions], counts, covered_weights, covered, comparisons)

@@ -118,7 +118,7 @@ def warn_of_rows(
             Counts(distinct + (values.null_count > 0), 0, 0),
             sample if is_text else [],
         )
-        known.append(Identifier(name, kind_of(shape), shape.known, distinct))
+        known.append(Identifier(name, kind_of(shape), shape.non_null, distinct))
     key = person_key(known)
     if key is not None:
         warnings.warn(

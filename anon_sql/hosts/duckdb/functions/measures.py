@@ -35,7 +35,7 @@ from anon_sql.privacy.class_values import NOTHING, ClassValues, TableValues
 from anon_sql.privacy.model import ValueModel
 from anon_sql.privacy.t_closeness import require_in_table, with_ground
 from anon_sql.risk.population import NAME as RISK_NAME
-from anon_sql.risk.population import Population, Risk, Weights, require_columns
+from anon_sql.risk.population import ClassWeights, Population, Risk, require_columns
 from anon_sql.risk.risk import RISK, risk
 
 
@@ -207,7 +207,7 @@ def risks(
     return as_rows(risk(pair, chosen, population, weights))
 
 
-def _weights(pair_input: PairInput, pair: Pair, column: object) -> Weights | None:
+def _weights(pair_input: PairInput, pair: Pair, column: object) -> ClassWeights | None:
     """Return the weights of each class, or None where no column is named."""
     if column is None:
         return None
@@ -221,11 +221,11 @@ def _weights(pair_input: PairInput, pair: Pair, column: object) -> Weights | Non
         )
     found = by_name(named(pair_input.groups, HELPER + "weight_"), column)
     if found is None:
-        return Weights(np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
+        return ClassWeights(np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
     total, least = (
         found.field(name).fill_null(0).to_numpy(zero_copy_only=False) for name in ("total", "least")
     )
-    return Weights(total, least, integers(found.field("known")))
+    return ClassWeights(total, least, integers(found.field("known")))
 
 
 def _population(
