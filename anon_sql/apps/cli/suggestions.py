@@ -13,7 +13,7 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import Declared, as_options
-from anon_sql.apps.formats.dictionary import missing
+from anon_sql.apps.formats.dictionary import column_labels, missing
 from anon_sql.apps.verdict.rules import FLOORS, VERDICT
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import ROLES, fold, tagged
@@ -23,6 +23,7 @@ from anon_sql.suggest.roles import BLANKS
 
 NAME = "roles"
 _NAMED = 3  # columns that a line names
+LABEL = "label"
 HEADER = ("column", "type", "role", "distinct", "NULL", "unique", "adds", "reason")
 
 
@@ -32,14 +33,17 @@ def suggestions(
     """Return the rows of ``suggest_roles``, with the role of each column that declares one.
 
     relation: the rows that are looked at; the comments are those of ``raw``. ``comment`` is the
-    text that declares a role, None without one. Raises AnonError for a comment that is not clear.
+    text that declares a role, None without one. ``label``: what else a comment says.
+    Raises AnonError for a comment that is not clear.
     """
     query = f"FROM suggest_roles({literal(relation)})"
     found: list[dict[str, Any]] = con.sql(query).to_arrow_table().to_pylist()
     comments = comments_on(con, "raw")
+    labels = column_labels(con, "raw")
     declared = tagged(function, [each["column_name"] for each in found], comments)
     for each in found:
         role, each["comment"] = declared.get(each["column_name"]), None
+        each["label"] = labels.get(each["column_name"], "")
         if role is not None:
             each["comment"] = comments[fold(each["column_name"])]
             each |= {"role": role, "reason": f"declared: the comment says anon:{role}"}
@@ -65,7 +69,9 @@ def say_suggestions(
 ) -> None:
     """Print suggestions as a table, and options that read their file better."""
     proposed, _ = reading(con, source, written_as, again=False)
-    console.show_lines(HEADER, map(_row, found))
+    labelled = any(each["label"] for each in found)
+    header = (*HEADER, LABEL) if labelled else HEADER
+    console.show_lines(header, ([*_row(each), *[each["label"]] * labelled] for each in found))
     console.say("These are suggestions: check each one before you declare it.")
     pairs = (
         *(("--null", text) for text in proposed.nulls[len(written_as.nulls) :]),

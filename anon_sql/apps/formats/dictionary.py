@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import duckdb
 
 from anon_sql.core.names import literal, quote
-from anon_sql.core.roles import without_tags
+from anon_sql.core.roles import fold, without_tags
+from anon_sql.hosts.duckdb.roles import comments_on
 
 _CODES, _VARIABLES = "__anon_codes", "__anon_variables"
 _TABLES = (
@@ -90,6 +91,18 @@ def kept_labels(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
         return {}
     query = f"SELECT name, label FROM {_VARIABLES} WHERE relation = ? AND label <> ''"
     return dict(con.execute(query, [table]).fetchall())
+
+
+def column_labels(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    """Return what each column of a relation is called besides its name, as its comment says.
+
+    A file of SPSS, SAS or Stata has a label for each column, and a database may have comments.
+    """
+    texts = comments_on(con, relation)
+    found = {
+        name: without_tags(texts.get(fold(name))).strip() for name in con.table(relation).columns
+    }
+    return {name: text for name, text in found.items() if text}
 
 
 def missing(con: duckdb.DuckDBPyConnection, table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

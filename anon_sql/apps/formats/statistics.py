@@ -291,7 +291,7 @@ def _decided(con: duckdb.DuckDBPyConnection, columns: list[_Column]) -> list[_Co
     for start in range(0, len(columns), _AGGREGATED):
         some = columns[start : start + _AGGREGATED]
         asked = ", ".join(sql for each in some for sql in each.asked())
-        (found,) = con.execute(f"SELECT {asked} FROM {_CODED}").fetchall()
+        ((_, *found),) = con.execute(f"SELECT count(*), {asked} FROM {_CODED}").fetchall()
         for at, each in enumerate(some):
             each.whole, each.labelled, each.in_day = found[3 * at : 3 * at + 3]
     return columns

@@ -9,9 +9,8 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.files import in_database
+from anon_sql.apps.files import FORMATS, in_database
 from anon_sql.core.names import literal, quote, split
-from anon_sql.hosts.files import KINDS
 
 _RELATION = "{released}"
 
@@ -70,13 +69,21 @@ def _statements(request: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _source(file: str) -> str:
-    """Return a released file as plain SQL reads it: labels are text."""
+    """Return a released file as plain SQL reads it: labels are text.
+
+    DuckDB alone reads no file of SPSS, SAS or Stata, which has to be loaded as ``released``.
+    """
     if (stored := in_database(Path(file))) is not None:
         return ".".join(map(quote, split(stored[1])))
-    ending = next((each for each in KINDS if file.lower().endswith(each)), None)
+    ending = next((each for each in FORMATS if file.lower().endswith(each)), None)
     if ending is None:
         return literal(f"{file}/*.parquet")
-    if KINDS[ending] == "parquet":
+    kind = FORMATS[ending].name
+    if kind == "parquet":
         return literal(file)
+    if kind == "workbook":
+        return f"read_xlsx({literal(file)}, header = true, all_varchar = true)"
+    if kind != "csv":
+        return "released"
     delimiter = "\\t" if ending.startswith(".tsv") else ","
     return f"read_csv({literal(file)}, header = true, all_varchar = true, delim = '{delimiter}')"

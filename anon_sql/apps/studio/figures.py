@@ -59,7 +59,7 @@ def of_column(found: Mapping[str, Any], of: str) -> Told:
         asdict(Figure(name, found[name], f"SELECT {name} {where}", found["column_name"]))
         for name in _COLUMN
     ]
-    words = ("column_name", "column_type", "role", "repeats", "entity")
+    words = ("column_name", "column_type", "role", "repeats", "entity", "label")
     reason = found["reason"].replace(": name it as entity", ": people have several rows")
     return {**{name: found[name] for name in words}, "reason": reason, "figures": numbers}
 

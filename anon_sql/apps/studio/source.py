@@ -16,6 +16,8 @@ from anon_sql.apps.cli.roles import as_written
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import PARAMETERS, Declared
+from anon_sql.apps.formats.dictionary import missing
+from anon_sql.apps.formats.missing_codes import Missing
 from anon_sql.apps.studio import csv_file
 from anon_sql.apps.studio.spelling import sentence
 from anon_sql.apps.verdict import of_recipe
@@ -33,6 +35,10 @@ DIALECT = (
     "null",
     "encoding",
     "trim",
+    "sheet",
+    "first_row",
+    "missing",
+    "variable_labels",
     *PARAMETERS,
 )  # keys of a recipe's source
 PARQUET = ".parquet"
@@ -49,6 +55,7 @@ class Source:
         self.path, self.start, self._said = path, start, said or {}
         self.is_recipe = recipes.is_recipe(path)
         self._notations: Declared = ()  # of columns, once the file was read
+        self._missing: Missing = ()  # codes that the file declares
         self.merged: list[str] = []  # columns whose values differ in blanks around them alone
 
     @property
@@ -70,8 +77,14 @@ class Source:
         file, table = self.file
         if table is not None:
             return PARQUET
-        form, ending = files.kind(file, NAME)
-        return ending if form == "csv" else PARQUET
+        _, ending = files.kind(file, NAME)
+        return files.FORMATS[ending].instead or ending if ending else PARQUET
+
+    @property
+    def is_csv(self) -> bool:
+        """Return whether the source is a CSV file."""
+        file, table = self.file
+        return table is None and files.kind(file, NAME)[0] == "csv"
 
     def _require_there(self) -> None:
         """Raise AnonError for a file that is gone; it may come back."""
@@ -85,14 +98,14 @@ class Source:
         self._require_there()
         if self.is_recipe:
             return csv_file.Look(of_recipe.dialect_of(NAME, self.recipe))
-        if self.ending == PARQUET:
+        if not self.is_csv:
             return csv_file.Look(Dialect())
         return csv_file.look(self.path, self._said)
 
     @property
     def written_as(self) -> Dialect:
-        """Return the dialect of a CSV file, with the notations that its columns have."""
-        found = self.look.dialect
+        """Return how a file is read, with the notations and missing codes that its columns have."""
+        found = replace(self.look.dialect, missing=self.look.dialect.missing or self._missing)
         changed = self._notations or self.merged
         trim = bool(self.merged)
         return replace(found, notations=self._notations, trim=trim) if changed else found
@@ -101,7 +114,7 @@ class Source:
         """Return how a CSV file is read; None for another source."""
         return (
             None
-            if self.ending == PARQUET
+            if not self.is_csv
             else csv_file.described(self.file[0], replace(self.look, dialect=self.written_as))
         )
 
@@ -116,11 +129,12 @@ class Source:
         if self.is_recipe:
             return by_recipe.load(con, NAME, self.recipe)
         found = read_source(con, self.path, "raw", self.look.dialect, None)
-        if self.ending != PARQUET and self._said.get("typed", True):
+        if self.is_csv and self._said.get("typed", True):
             self._notations = notations.proposed(con, "raw")
+        self._missing = missing(con, "raw")
         self.merged = files.blanks(con, "raw", con.table("raw").columns)[1]
         if self._notations or self.merged:
-            kind = "TABLE" if self.ending != PARQUET else "VIEW"
+            kind = "VIEW" if self.ending == PARQUET else "TABLE"
             con.execute(f"DROP {kind} raw")
             found = read_source(con, self.path, "raw", self.written_as, None)
         return found
@@ -137,7 +151,7 @@ class Source:
             return none
         if self.ending == PARQUET:
             return none if self.merged else {**none, "name": name}
-        if not compared:
+        if not self.is_csv or not compared:
             return none
         if csv_file.same_rows(con, f"query_table({literal(str(file))})", "raw"):
             return {**none, "name": name}
