@@ -9,6 +9,8 @@ is set. Both ways make the same releases, and read what the other has compiled.
 import contextlib
 import inspect
 import os
+import pickle
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -205,6 +207,65 @@ if LOCKS and hasattr(os, "register_at_fork"):
     )
 
 
+# -- Compiled kernels that a wheel brings. Plain: all are compiled here.
+# numba finds them by the file of a kernel and by the name of the processor.
+
+
+def _indexes_by_processor() -> bool:
+    from numba.core import caching
+    from numba.core.registry import cpu_target
+
+    magic = cpu_target.target_context.codegen().magic_tuple()
+    return (
+        isinstance(magic, tuple)
+        and _takes(caching.IndexDataCacheFile._save_index, "self", "overloads")
+        and _takes(caching.FunctionCache._index_key, "self", "sig", "codegen")
+    )
+
+
+SHIPS = _holds(_indexes_by_processor)
+_looked: list[bool] = []  # whether this process has looked for kernels that a wheel brings
+
+
+def _take_shipped(kernel: Any) -> None:
+    """Take the kernels that a wheel brings, before the first kernel of a process is called."""
+    if _looked or not SHIPS or kernel.stats.cache_path is None:
+        return
+    _looked.append(True)
+    from anon_sql.kernels import shipped
+
+    shipped.take(Path(kernel.stats.cache_path), compiled_files, copy_compiled)
+
+
+def compiled_files(folder: Path) -> list[Path]:
+    """Return the files with compiled kernels in a folder and those in it, code before lists."""
+    return sorted(folder.rglob("*.nb[ic]"), key=lambda path: (path.suffix, path.name))
+
+
+def copy_compiled(file: Path, target: Path, kernels: Path) -> None:
+    """Copy one of ``compiled_files`` as if numba had made it here, so that none reads a part.
+
+    kernels: the folder of their source.
+    """
+    if file.suffix == ".nbc":
+        aside = target.with_name(f"{target.name}.{os.getpid()}.new")
+        shutil.copyfile(file, aside)
+        aside.replace(target)
+        return
+    from numba.core import caching
+    from numba.core.registry import cpu_target
+
+    with file.open("rb") as index:
+        pickle.load(index)  # the version of numba, which is equal
+        stamp, overloads = pickle.load(index)
+    if not isinstance(stamp, bytes):  # the time and size of the source; of newer numba its hash
+        source = (kernels / f"{file.name.partition('.')[0]}.py").stat()
+        stamp = source.st_mtime, source.st_size
+    here = cpu_target.target_context.codegen().magic_tuple()
+    made = caching.IndexDataCacheFile(str(target.parent), target.stem, stamp)
+    made._save_index({(kinds, here, text): name for (kinds, _, text), name in overloads.items()})
+
+
 # -- Files of compiled kernels that cannot be read or written. Plain: numba's own, which raise.
 # numba raises where it finds no folder to write, where the disk is full and where a file is
 # damaged, and it ignores compiled kernels in a folder that cannot be written. Two processes that
@@ -337,6 +398,7 @@ def on_disk(function: Any, **options: Any) -> Any:
         made._cache = _Files(_Stored(function))
     except (OSError, RuntimeError):
         made._cache = _Files(caching.NullCache())
+    _take_shipped(made)
     return made
 
 

@@ -330,7 +330,7 @@ def test_one_file_knows_what_numba_does_not_promise():
         "no_cfunc_wrapper",
         "_nrt",
         "get_call_template",
-        "cache_path",
+        ".cache_path",
         ".nbi",
         "nb[ic]",
         "._cache",
