@@ -44,13 +44,15 @@ def release(
 ) -> None:
     """Read IN, generalize its quasi-identifiers, and write OUT.
 
-    Files are .csv, .tsv (also compressed, .gz or .zst) or .parquet. If OUT
-    ends in /, it becomes a folder of Parquet files of a million rows each.
+    Files are .csv, .tsv (also compressed, .gz or .zst), .parquet, workbooks
+    (.xlsx) or files of SPSS (.sav), SAS (.xpt) or Stata (.dta). If OUT ends
+    in /, it becomes a folder of Parquet files of a million rows each.
     Separate columns with commas, or repeat the option. Every column needs a
     role; --keep '*' releases all other columns unchanged. Without any role,
     the command prints suggested roles and the call with them, and writes
-    nothing. More on CSV files: anon-sql help release-a-csv-file. A recipe
-    holds all of these: anon-sql help release-by-a-recipe.
+    nothing. More on files: anon-sql help release-a-csv-file,
+    release-a-workbook and release-an-spss-file. A recipe holds all of
+    these: anon-sql help release-by-a-recipe.
 
     Example: anon-sql release raw.csv safe.csv --quasi age,sex --sensitive income
     """

@@ -24,7 +24,8 @@ def studio(
         Path,
         typer.Argument(
             metavar="FILE | DATABASE | RECIPE",
-            help="CSV, TSV or Parquet file, DuckDB database with --table, or recipe, .toml.",
+            help="CSV, TSV or Parquet file, workbook, SPSS, SAS or Stata file, DuckDB database "
+            "with --table, or recipe, .toml.",
         ),
     ],
     table: Annotated[
