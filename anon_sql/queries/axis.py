@@ -1,13 +1,14 @@
-"""The axis of a quasi-identifier: how much of what a label covers satisfies a condition.
+"""The axis of a quasi-identifier: the share of each label's values that satisfies a condition.
 
-The axis of a number, date or time: the ends of its labels and the constants of its conditions, and
-a value out of each gap between them. Within a gap no condition changes.
+The axis of a number, date or time has as points the ends of its labels and the constants of its
+conditions. A value from each gap between points represents the gap, because no condition changes
+within it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,15 @@ from anon_sql.measures.pair import HINT
 Bools = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-Matches = tuple[Floats, Bools, Bools]  # of each label: share that matches, all of it, any of it
+
+
+class Matches(NamedTuple):
+    """One entry per label. share: of its values that satisfy a condition. must, may: whether all
+    do, and whether any does."""
+
+    share: Floats
+    must: Bools
+    may: Bools
 
 
 @dataclass(frozen=True)
@@ -67,59 +76,65 @@ class Axis:
     nulls: bool
     point_weight: float
     gap_weight: Floats
-    said: ParsedLabels
+    parsed: ParsedLabels
     covered: Spans | Members
 
     @classmethod
     def of_sets(
-        cls, point: Bools, null: Bools, nulls: bool, said: ParsedLabels, covered: Members
+        cls, point: Bools, null: Bools, nulls: bool, parsed: ParsedLabels, covered: Members
     ) -> "Axis":
-        """An axis of points alone."""
-        return cls(point, point[:0], null, nulls, 1.0, np.zeros(0), said, covered)
+        """Return an axis without gaps."""
+        return cls(point, point[:0], null, nulls, 1.0, np.zeros(0), parsed, covered)
 
-    def everything(self, at: int) -> tuple[float, bool, bool]:
-        """What ``*`` makes of a condition: share, certainly, possibly. NULL counts as one value."""
-        point, gap, null = self.point[:, at], self.gap[:, at], bool(self.null[at])
+    def everything(self, condition: int) -> tuple[float, bool, bool]:
+        """Return the share of the domain that satisfies a condition, and whether all and any values
+        do. NULL counts as one value."""
+        point, gap, null = (
+            self.point[:, condition],
+            self.gap[:, condition],
+            bool(self.null[condition]),
+        )
         if not len(point):
             return float(null), null, null
         must = bool(point.all() and gap.all() and (null or not self.nulls))
         may = bool(point.any() or gap.any() or (null and self.nulls))
-        alone = self.point_weight * self.nulls
+        null_weight = self.point_weight * self.nulls
         weight = self.point_weight * len(point) + self.gap_weight.sum()
         if weight == 0:
             return float(point[0]), must, may
         true = self.point_weight * point.sum() + (self.gap_weight * gap).sum()
-        return float((true + alone * null) / (weight + alone)), must, may
+        return float((true + null_weight * null) / (weight + null_weight)), must, may
 
-    def matches(self, at: int) -> Matches:
-        """What each label makes of a condition."""
-        point, gap = self.point[:, at], self.gap[:, at]
-        found = (
+    def matches(self, condition: int) -> Matches:
+        """Return the share of each label that satisfies a condition."""
+        point, gap = self.point[:, condition], self.gap[:, condition]
+        covered = (
             _in_sets(self.covered, point)
             if isinstance(self.covered, Members)
             else self._in_spans(self.covered, point, gap)
         )
-        share, must, may = found
-        empty, star = self.said.empty, self.said.star
-        share[empty] = must[empty] = may[empty] = self.null[at]
-        share[star], must[star], may[star] = self.everything(at)
-        return share, must, may
+        share, must, may = covered
+        empty, star = self.parsed.empty, self.parsed.star
+        share[empty] = must[empty] = may[empty] = self.null[condition]
+        share[star], must[star], may[star] = self.everything(condition)
+        return Matches(share, must, may)
 
     def _in_spans(self, spans: Spans, point: Bools, gap: Bools) -> Matches:
         low, high = spans.low, spans.high
         if not len(point):
-            return np.zeros(len(low)), np.zeros(len(low), np.bool_), np.zeros(len(low), np.bool_)
+            none = np.zeros(len(low), np.bool_)
+            return Matches(np.zeros(len(low)), none, none.copy())
         points, gaps = _sums(point), _sums(gap)
         hits = points[high + 1] - points[low] + gaps[high] - gaps[low]
         weights, true = _sums(self.gap_weight), _sums(self.gap_weight * gap)
         weight = self.point_weight * (high + 1 - low) + weights[high] - weights[low]
-        found = self.point_weight * (points[high + 1] - points[low]) + true[high] - true[low]
-        share = np.where(weight > 0, found / np.where(weight > 0, weight, 1.0), point[low])
-        return share, hits == 2 * (high - low) + 1, hits > 0
+        matched = self.point_weight * (points[high + 1] - points[low]) + true[high] - true[low]
+        share = np.where(weight > 0, matched / np.where(weight > 0, weight, 1.0), point[low])
+        return Matches(share, hits == 2 * (high - low) + 1, hits > 0)
 
 
 def members(listed: Sequence[Sequence[int]]) -> Members:
-    """Labels as the places of their points."""
+    """Return labels as the positions of their points."""
     flat = np.array([place for places in listed for place in places], dtype=np.int64)
     return Members(flat, np.array([len(places) for places in listed], dtype=np.int64))
 
@@ -127,7 +142,7 @@ def members(listed: Sequence[Sequence[int]]) -> Members:
 def _in_sets(members: Members, point: Bools) -> Matches:
     owner = np.repeat(np.arange(len(members.sizes)), members.sizes)
     hits = np.bincount(owner, weights=point[members.points], minlength=len(members.sizes))
-    return hits / np.maximum(members.sizes, 1), hits == members.sizes, hits > 0
+    return Matches(hits / np.maximum(members.sizes, 1), hits == members.sizes, hits > 0)
 
 
 def _sums(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -137,13 +152,12 @@ def _sums(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @dataclass(frozen=True)
 class Quasi:
-    """A column with m conditions.
+    """A quasi-identifier with m conditions.
 
-    ends: its smallest and its largest value, an array of two. values: its distinct values, NULL
-    among them, where it is a text or the hierarchy names it; truths: bool[len(values), m], the
-    conditions on each. conditions: SQL that ``query`` has let through, every name quoted;
-    constants: what they compare the column with, as text. time_zone: of instants that constants
-    write without one.
+    ends: its smallest and its largest value, an array of two. values: its distinct values,
+    including NULL, if it is text or has a hierarchy. truths: bool[len(values), m], the conditions
+    on each. conditions: SQL that ``query`` has accepted, with every name quoted. constants: the
+    texts that they compare the column with. time_zone: of instants in constants without one.
     """
 
     function: str
@@ -157,13 +171,13 @@ class Quasi:
 
     @property
     def word_type(self) -> str:
-        """The SQL type that conditions compare a text as."""
+        """The SQL type as which conditions compare a text."""
         kind = self.domain.sql_type
         return "VARCHAR" if kind.startswith("ENUM") else kind
 
     @cached_property
     def place_of(self) -> Mapping[str | None, int]:
-        """The place of each text in ``values``."""
+        """The position of each text in ``values``."""
         values = self.values
         if pa.types.is_boolean(values.type):
             values = pc.if_else(values, "true", "false")
@@ -173,42 +187,44 @@ class Quasi:
         """Return which conditions hold for each value, cast to a SQL type, bool[n, m]."""
         name = self.domain.name
         try:
-            found = evaluated({name: values}, [sql_type], self.conditions, self.time_zone)
+            truths = evaluated({name: values}, [sql_type], self.conditions, self.time_zone)
         except ValueError:
             rule = "a condition must suit the type of its column"
             raise AnonError(self.function, rule, f"another type on {name}") from None
-        return np.column_stack([true(each) for each in found]).astype(np.bool_)
+        return np.column_stack([true(each) for each in truths]).astype(np.bool_)
 
     def word_truth(self, words: Sequence[str | None]) -> Bools:
-        """Return which conditions hold for each text, bool[n, m]; for those that the raw column
-        holds as the user's database has evaluated them."""
-        known = np.array([self.place_of.get(word, -1) for word in words], dtype=np.int64)
-        found = np.zeros((len(words), len(self.conditions)), dtype=np.bool_)
-        found[known >= 0] = self.truths[known[known >= 0]]
-        strange = np.flatnonzero(known < 0)
+        """Return which conditions hold for each text, bool[n, m]. For texts of the raw column, the
+        user's database has evaluated them."""
+        places = np.array([self.place_of.get(word, -1) for word in words], dtype=np.int64)
+        truths = np.zeros((len(words), len(self.conditions)), dtype=np.bool_)
+        truths[places >= 0] = self.truths[places[places >= 0]]
+        strange = np.flatnonzero(places < 0)
         if len(strange):
-            texts = pa.array([words[at] for at in strange.tolist()], pa.string())
-            found[strange] = self.truth(texts, self.word_type)
-        return found
+            texts = pa.array([words[i] for i in strange.tolist()], pa.string())
+            truths[strange] = self.truth(texts, self.word_type)
+        return truths
 
     def other(self) -> AnonError:
-        """The error for a label that covers nothing that the raw column holds."""
+        """Return the error for a label that covers no value of the raw column."""
         rule = f"a label of {self.domain.name} must name what the raw table holds"
         return AnonError(self.function, rule, "one with nothing of it", HINT)
 
 
 def axis_of_words(quasi: Quasi, labels: pa.Array) -> Axis:
-    """Return the axis of a text and its labels, without values that the raw column lacks. Raises
-    AnonError for a label that has no other."""
-    said = read_sets(labels)
+    """Return the axis of a text and its labels. Values that the raw column lacks are left out.
+
+    Raises AnonError for a label that has no other value.
+    """
+    parsed = read_sets(labels)
     words = [word for word in quasi.place_of if word is not None]
     place_of = {word: place for place, word in enumerate(words)}
-    listed = [[place_of[w] for w in label or () if w in place_of] for label in said.words]
-    if any(not places for places, label in zip(listed, said.words, strict=True) if label):
+    listed = [[place_of[w] for w in label or () if w in place_of] for label in parsed.words]
+    if any(not places for places, label in zip(listed, parsed.words, strict=True) if label):
         raise quasi.other()
     nulls = quasi.domain.nulls
     null = np.asarray(quasi.word_truth([None] * nulls).any(axis=0))
-    return Axis.of_sets(quasi.word_truth(words), null, nulls, said, members(listed))
+    return Axis.of_sets(quasi.word_truth(words), null, nulls, parsed, members(listed))
 
 
 _COUNTED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DATE")  # and U…
@@ -225,68 +241,74 @@ _MIDDLE = {  # a value between low and high
 
 
 def axis_of_numbers(quasi: Quasi, labels: pa.Array) -> Axis:
-    """Return the axis of a column and of its labels, within the ends of the raw column. Raises
-    AnonError for a label that covers nothing between them."""
+    """Return the axis of a column and its labels, between the ends of the raw column.
+
+    Raises AnonError for a label that covers nothing between them.
+    """
     sql_type, nulls = quasi.domain.sql_type, quasi.domain.nulls
-    said = read_ranges(sql_type, labels)
-    points, covered = _points(quasi, sql_type, said)
-    gaps, at = _gaps(sql_type, points)
-    every = pa.concat_arrays([points, gaps, pa.nulls(1, points.type)])
-    truths = quasi.truth(every, sql_type)
+    parsed = read_ranges(sql_type, labels)
+    points, covered = _points(quasi, sql_type, parsed)
+    gaps, gap_ids = _gaps(sql_type, points)
+    values = pa.concat_arrays([points, gaps, pa.nulls(1, points.type)])
+    truths = quasi.truth(values, sql_type)
     point = truths[: len(points)]
     gap = point[:-1].copy()  # as the point before
-    gap[at] = truths[len(points) : -1]
+    gap[gap_ids] = truths[len(points) : -1]
     weight = 1.0 if sql_type.lstrip("U") in _COUNTED else 0.0
     width = np.maximum(np.diff(doubles(sql_type, points)) - weight, 0.0)
-    return Axis(point, gap, truths[-1], nulls, weight, width, said, covered)
+    return Axis(point, gap, truths[-1], nulls, weight, width, parsed, covered)
 
 
-def _points(quasi: Quasi, sql_type: str, said: Ranges) -> tuple[pa.Array, Spans]:
-    """The points in their order, and where each label begins and ends."""
+def _points(quasi: Quasi, sql_type: str, parsed: Ranges) -> tuple[pa.Array, Spans]:
+    """Return the points in order, and the first and the last point of each label."""
     constants = cast([pa.array(quasi.constants, pa.string())], [sql_type], quasi.time_zone)
-    arrays = [quasi.ends, *constants, said.low, said.high]
-    ends = pa.concat_arrays([each.cast(said.low.type) for each in arrays])  # of one time zone
+    arrays = [quasi.ends, *constants, parsed.low, parsed.high]
+    # the time zones of the types may differ
+    ends = pa.concat_arrays([values.cast(parsed.low.type) for values in arrays])
     keys, inside = numeric_keys(sql_type, ends), valid(ends)
     if inside[0]:
         inside &= (keys >= keys[0]) & (keys <= keys[1])
     else:
         inside[:] = False  # the raw column holds NULL alone
-    known, first = np.unique(keys[inside], return_index=True)
-    labels = len(said.star)
+    point_keys, first = np.unique(keys[inside], return_index=True)
+    labels = len(parsed.star)
     low, high = np.split(keys[len(keys) - 2 * labels :], 2)
-    first_at, last_at = np.searchsorted(known, low), np.searchsorted(known, high, "right") - 1
-    said_of = ~said.star & ~said.empty
-    if said_of.any() and (said.malformed | (first_at > last_at))[said_of].any():
+    first_at, last_at = (
+        np.searchsorted(point_keys, low),
+        np.searchsorted(point_keys, high, "right") - 1,
+    )
+    is_range = ~parsed.star & ~parsed.empty
+    if is_range.any() and (parsed.malformed | (first_at > last_at))[is_range].any():
         raise quasi.other()
-    low, high = (np.where(said_of, place, 0) for place in (first_at, last_at))
+    low, high = (np.where(is_range, place, 0) for place in (first_at, last_at))
     return ends.take(pa.array(np.flatnonzero(inside)[first])), Spans(low, high)
 
 
 def _gaps(sql_type: str, points: pa.Array) -> tuple[pa.Array, Ints]:
-    """A value out of each gap that has one, and the place of the gap."""
+    """Return a value from each gap that has one, and the position of the gap."""
     if len(points) < 2:
         return points[:0], np.zeros(0, dtype=np.int64)
     low, high = points[:-1], points[1:]
     middle = _MIDDLE.get(sql_type, "low / 2 + high / 2")
     middle = "high - 1" if sql_type.lstrip("U") in _COUNTED else middle
     wanted = [f"TRY_CAST({middle} AS {sql_type})"]
-    found = evaluated({"low": low, "high": high}, [sql_type, sql_type], wanted)[0]
-    keys = numeric_keys(sql_type, pa.concat_arrays([low, found, high]))
+    values = evaluated({"low": low, "high": high}, [sql_type, sql_type], wanted)[0]
+    keys = numeric_keys(sql_type, pa.concat_arrays([low, values, high]))
     below, key, above = np.split(keys, 3)
-    between = valid(found) & (key > below) & (key < above)
-    return found.filter(pa.array(between)), np.flatnonzero(between)
+    between = valid(values) & (key > below) & (key < above)
+    return values.filter(pa.array(between)), np.flatnonzero(between)
 
 
 @dataclass(frozen=True)
 class Leaves:
-    """words: the leaves of a tree that the column's type can hold, numbers in their order, text
-    sorted by bytes; values: the same in the column's type, text for a text."""
+    """The leaves of a tree that the column's type can represent, numbers in order, text sorted by
+    bytes. words: as text. values: in the column's type."""
 
     words: list[str]
     values: pa.Array
 
     def below(self, tree: HierarchyTree, nodes: Nodes) -> list[list[int]]:
-        """The places of the leaves below each node, ascending; none for -1."""
+        """Return the positions of the leaves below each node, ascending; none for -1."""
         place_of = {word: place for place, word in enumerate(self.words)}
         return [
             sorted(
@@ -318,38 +340,41 @@ def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> Leaves:
 
 
 def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> Axis:
-    """Return the axis of a column and its labels. Raises AnonError where the hierarchy lacks a
-    value of the column."""
-    leaves, below, said = read_labels(quasi, tree, labels)
+    """Return the axis of a column with a hierarchy.
+
+    Raises AnonError if the hierarchy lacks a value of the column.
+    """
+    leaves, below, parsed = read_labels(quasi, tree, labels)
     if quasi.domain.number:
         values = pa.concat_arrays([leaves.values, pa.nulls(1, leaves.values.type)])
         truths = quasi.truth(values, quasi.domain.sql_type)
     else:
         truths = quasi.word_truth([*leaves.words, None])
-    if any(not places for places, node in zip(below, said.node, strict=True) if node >= 0):
+    if any(not places for places, node in zip(below, parsed.node, strict=True) if node >= 0):
         raise quasi.other()
-    return Axis.of_sets(truths[:-1], truths[-1], quasi.domain.nulls, said, members(below))
+    return Axis.of_sets(truths[:-1], truths[-1], quasi.domain.nulls, parsed, members(below))
 
 
 def read_labels(
     quasi: Quasi, tree: HierarchyTree, labels: pa.Array
 ) -> tuple[Leaves, list[list[int]], Nodes]:
-    """Return the leaves of a hierarchy, the places of those below each label, and what each says.
+    """Return the leaves of a hierarchy, the positions of those below each label, and the parsed
+    labels.
 
-    Raises AnonError where the hierarchy lacks a value of the column.
+    Raises AnonError if the hierarchy lacks a value of the column.
     """
     leaves = leaves_of(quasi.domain, tree)
     _require_covered(quasi, leaves)
-    said = read_nodes(tree, quasi.domain.sql_type, labels)
-    return leaves, leaves.below(tree, said), said
+    parsed = read_nodes(tree, quasi.domain.sql_type, labels)
+    return leaves, leaves.below(tree, parsed), parsed
 
 
 def _require_covered(quasi: Quasi, leaves: Leaves) -> None:
     values = quasi.values.drop_null()
     if quasi.domain.number:
         both = pa.concat_arrays([values.cast(leaves.values.type), leaves.values])
-        keys, known = np.split(numeric_keys(quasi.domain.sql_type, both), [len(values)])
-        lacks = int((~np.isin(keys, known)).sum())
+        keys, leaf_keys = np.split(numeric_keys(quasi.domain.sql_type, both), [len(values)])
+        lacks = int((~np.isin(keys, leaf_keys)).sum())
     else:
         lacks = len(quasi.place_of.keys() - set(leaves.words) - {None})
     if lacks:

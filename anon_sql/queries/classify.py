@@ -1,8 +1,8 @@
-"""Train a classifier on a raw table and on its release, and test both on rows not seen.
+"""Train a classifier on a raw table and on its release, and test both on held-out rows.
 
-A classifier trained on a raw table and on its release, tested on rows that it has not seen. A
-release has neither the order nor the keys of its raw table, so rows cannot be paired: the same
-split means as many rows of each value of the target, drawn by one seed from rows sorted alike.
+A release has neither the order nor the keys of its raw table, so rows cannot be paired. Both splits
+therefore have the same number of rows of each value of the target, drawn by one seed from sorted
+rows.
 """
 
 from collections import Counter
@@ -26,13 +26,13 @@ from anon_sql.measures.pair import PairColumns
 from anon_sql.queries.axis import leaves_of
 from anon_sql.queries.released import distinct
 
-Said = float | tuple[str, ...] | None  # a midpoint, members, or nothing known
+Feature = float | tuple[str, ...] | None  # a midpoint, members, or None if unknown
 
 _DAY = 86_400_000_000  # microseconds
 
 
-def values(column: AttributeDomain, raw: pa.Array) -> list[Said]:
-    """Return what values of the raw column say of themselves."""
+def values(column: AttributeDomain, raw: pa.Array) -> list[Feature]:
+    """Return the features of raw values."""
     if column.number:
         return _middles(column, raw, raw)
     if pa.types.is_boolean(raw.type):
@@ -40,13 +40,13 @@ def values(column: AttributeDomain, raw: pa.Array) -> list[Said]:
     return [None if word is None else (word,) for word in raw.to_pylist()]
 
 
-def labels(column: AttributeDomain, released: pa.Array) -> list[Said]:
-    """Return what labels of a column say of the raw column, by its hierarchy where it has one."""
+def labels(column: AttributeDomain, released: pa.Array) -> list[Feature]:
+    """Return the features of labels, by the column's hierarchy if it has one."""
     if column.tree is not None:
         leaves = leaves_of(column, column.tree)
         below = leaves.below(column.tree, read_nodes(column.tree, column.sql_type, released))
         if not column.number:
-            return [tuple(leaves.words[at] for at in places) or None for places in below]
+            return [tuple(leaves.words[place] for place in places) or None for places in below]
         ends = [[places[end] if places else None for places in below] for end in (0, -1)]
         return _middles(
             column, *(leaves.values.take(pa.array(places, pa.int64())) for places in ends)
@@ -63,31 +63,31 @@ def labels(column: AttributeDomain, released: pa.Array) -> list[Said]:
 
 def _middles(
     column: AttributeDomain, low: pa.Array, high: pa.Array, *, within: bool = False
-) -> list[Said]:
-    """The middles of ranges, None for NULL; dates in microseconds, as timestamps are.
+) -> list[Feature]:
+    """Return the middles of ranges, None for NULL; dates in microseconds, as for timestamps.
 
-    within: of what the ranges cover of the domain.
+    within: whether to cut the ranges to the domain first.
     """
     ends = [points(column.sql_type, end) for end in (low, high)]
     if within:
         ends = [np.clip(end, column.least, column.most) for end in ends]
     middle = (ends[0] + ends[1]) * (_DAY if column.sql_type == "DATE" else 1)
     return [
-        each if known else None
-        for each, known in zip(middle.tolist(), low.is_valid().to_pylist(), strict=True)
+        value if is_valid else None
+        for value, is_valid in zip(middle.tolist(), low.is_valid().to_pylist(), strict=True)
     ]
 
 
 class Encoder:
-    """A column as numbers, fitted on the training part alone.
+    """Encodes a column as numbers, fitted on the training part alone.
 
-    A range is its midpoint, scaled; a set gives each of its members an equal share, and a member
-    that the training part lacks counts for none. ``*`` and NULL are the mean of what was seen.
+    A range is its midpoint, scaled. A set gives each member an equal share; a member that the
+    training part lacks gets none. ``*`` and NULL are the mean of the training part.
     """
 
-    def __init__(self, train: Sequence[Said]):
+    def __init__(self, train: Sequence[Feature]):
         words = sorted({word for one in train if isinstance(one, tuple) for word in one})
-        self.place = {word: at for at, word in enumerate(words)}
+        self.place = {word: i for i, word in enumerate(words)}
         numbers = [one for one in train if isinstance(one, float)]
         self.mean = float(np.mean(numbers)) if numbers else 0.0
         self.scale = float(np.std(numbers)) if numbers else 0.0
@@ -96,16 +96,16 @@ class Encoder:
         if seen:
             self.unknown = np.mean(seen, axis=0)
 
-    def encode(self, values: Sequence[Said]) -> npt.NDArray[np.float64]:
-        """float64[n, 1] or float64[n, words]."""
+    def encode(self, values: Sequence[Feature]) -> npt.NDArray[np.float64]:
+        """Return float64[n, 1] for numbers, or float64[n, words]."""
         if not self.place:
             middles = [one if isinstance(one, float) else self.mean for one in values]
             return (np.array(middles).reshape(-1, 1) - self.mean) / (self.scale or 1.0)
-        known: dict[Said, npt.NDArray[np.float64]] = {
+        encoded: dict[Feature, npt.NDArray[np.float64]] = {
             one: self._shares(one) if isinstance(one, tuple) else self.unknown
             for one in set(values)
         }
-        return np.array([known[one] for one in values]).reshape(len(values), -1)
+        return np.array([encoded[one] for one in values]).reshape(len(values), -1)
 
     def _shares(self, members: tuple[str, ...]) -> npt.NDArray[np.float64]:
         row = np.zeros(len(self.place))
@@ -154,8 +154,8 @@ declare(_FUNCTION, Classification, PairColumns)
 
 @dataclass(frozen=True)
 class ExampleGroups:
-    """Rows that are alike: columns, of each quasi-identifier a value or label by its name; target,
-    as text; count, int64[n], how many rows."""
+    """n groups of equal rows. columns: the value or label of each quasi-identifier, by name.
+    target: as text. count: int64[n], rows per group."""
 
     columns: Mapping[str, pa.Array]
     target: Sequence[str | None]
@@ -178,9 +178,13 @@ def classification(
     for data, groups in (("raw", raw), ("released", replace(released, columns=printed))):
         features = []
         for column in columns:
-            known, codes = distinct(groups.columns[column.name])
-            said = values(column, known) if data == "raw" else labels(column, known)
-            features.append((said, codes))
+            distinct_values, codes = distinct(groups.columns[column.name])
+            column_features = (
+                values(column, distinct_values)
+                if data == "raw"
+                else labels(column, distinct_values)
+            )
+            features.append((column_features, codes))
         sorted_columns, wanted = _sorted(groups, features)
         if positive is None and len(set(wanted)) > 1:
             positive = min(Counter(wanted).items(), key=lambda item: (item[1], item[0]))[0]
@@ -190,44 +194,48 @@ def classification(
 
 
 def _sorted(
-    groups: ExampleGroups, features: Sequence[tuple[list[Said], npt.NDArray[np.int64]]]
-) -> tuple[list[list[Said]], list[str]]:
-    """The rows that have a target, by the target and by what their columns say."""
-    said = [_ranks([repr(one) for one in known])[codes] for known, codes in features]
+    groups: ExampleGroups, features: Sequence[tuple[list[Feature], npt.NDArray[np.int64]]]
+) -> tuple[list[list[Feature]], list[str]]:
+    """Return the features and targets of the rows with a target, sorted by target and features."""
+    ranks = [
+        _ranks([repr(one) for one in column_features])[codes] for column_features, codes in features
+    ]
     present = np.array([value is not None for value in groups.target], dtype=np.bool_)
-    order = np.lexsort([*said[::-1], _ranks([value or "" for value in groups.target])])
+    order = np.lexsort([*ranks[::-1], _ranks([value or "" for value in groups.target])])
     rows = np.repeat(order, np.where(present, groups.count, 0)[order])
-    columns = [[known[code] for code in codes[rows]] for known, codes in features]
+    columns = [
+        [column_features[code] for code in codes[rows]] for column_features, codes in features
+    ]
     return columns, [groups.target[row] or "" for row in rows.tolist()]
 
 
 def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int64]:
-    """The place of each text among the sorted ones."""
+    """Return the position of each text among the sorted distinct texts."""
     place_of = {text: place for place, text in enumerate(sorted(set(texts)))}
     return np.array([place_of[text] for text in texts], dtype=np.int64)
 
 
 def target_of(name: Any, columns: Iterable[str], quasi: Sequence[str]) -> str:
-    """Return the column of the raw table that a call names. Raises AnonError where there is none,
-    or where it is a quasi-identifier."""
-    known = {fold(column): column for column in columns}
-    if not isinstance(name, str) or fold(name) not in known:
-        hint = did_you_mean(name, known.values()) if isinstance(name, str) else None
+    """Return the column of the raw table that a call names. Raises AnonError if there is none, or
+    if it is a quasi-identifier."""
+    names = {fold(column): column for column in columns}
+    if not isinstance(name, str) or fold(name) not in names:
+        hint = did_you_mean(name, names.values()) if isinstance(name, str) else None
         rule = Parameter("target") + " must name a column of the raw table"
         raise AnonError(_FUNCTION, rule, f"'{name}'", hint)
     if fold(name) in {fold(column) for column in quasi}:
         rule = Parameter("target") + " must be a column that the release keeps"
         raise AnonError(_FUNCTION, rule, f"the quasi-identifier {name}")
-    return known[fold(name)]
+    return names[fold(name)]
 
 
 def _scores(
     chosen: Classification,
-    features: list[list[Said]],
+    features: list[list[Feature]],
     wanted: list[str],
     positive: str | None,
 ) -> dict[str, Any]:
-    """The measures of a model, trained and tested on sorted rows."""
+    """Train and test a model on sorted rows, and return its measures."""
     if len(set(wanted)) < 2:
         rule = Parameter("target") + " must have two values or more"
         raise AnonError(_FUNCTION, rule, f"{len(set(wanted))}")
@@ -240,15 +248,15 @@ def _scores(
     train_features, test_features = [], []
     for column in features:
         stopping.check(_FUNCTION)
-        encoder = Encoder([column[at] for at in train])
+        encoder = Encoder([column[row] for row in train])
         stopping.check(_FUNCTION)
-        train_features.append(encoder.encode([column[at] for at in train]))
+        train_features.append(encoder.encode([column[row] for row in train]))
         stopping.check(_FUNCTION)
-        test_features.append(encoder.encode([column[at] for at in test]))
-    known, codes = np.unique(answers[train].astype(str), return_inverse=True)
+        test_features.append(encoder.encode([column[row] for row in test]))
+    classes, codes = np.unique(answers[train].astype(str), return_inverse=True)
     fitted = _fitted(_model(chosen.model, chosen.seed), np.hstack(train_features), codes)
     places = _predicted(fitted, np.hstack(test_features), _BLOCKS.get(chosen.model, len(test)))
-    guessed, true = known[places], answers[test].astype(str)
+    guessed, true = classes[places], answers[test].astype(str)
     hit = int(((guessed == positive) & (true == positive)).sum())
     wrong = int(((guessed == positive) != (true == positive)).sum())
     return {
@@ -279,15 +287,15 @@ def _fitted(model: Any, features: npt.NDArray[np.float64], codes: npt.NDArray[np
 
 def _predicted(model: Any, features: npt.NDArray[np.float64], block: int) -> npt.NDArray[np.int64]:
     """Return the code that a model gives each row, int64[n], found block by block."""
-    found = []
+    codes = []
     for first in range(0, len(features), block):
         stopping.check(_FUNCTION)
-        found.append(model.predict(features[first : first + block]))
-    return np.concatenate(found)
+        codes.append(model.predict(features[first : first + block]))
+    return np.concatenate(codes)
 
 
 def _held_out(wanted: list[str], share: float, seed: int) -> npt.NDArray[np.bool_]:
-    """Which of the sorted rows are tested, bool[n]: the share of each value of the target."""
+    """Return which of the sorted rows are tested, bool[n]: a share of each value of the target."""
     chosen = np.zeros(len(wanted), dtype=np.bool_)
     begin = 0
     for _, size in sorted(Counter(wanted).items()):
@@ -298,7 +306,7 @@ def _held_out(wanted: list[str], share: float, seed: int) -> npt.NDArray[np.bool
 
 
 def _model(name: str, seed: int) -> Any:
-    """An untrained classifier of scikit-learn. Raises AnonError where that is not installed."""
+    """Return an untrained classifier of scikit-learn. Raises AnonError if it is not installed."""
     try:
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.naive_bayes import GaussianNB

@@ -1,14 +1,13 @@
-"""Parse a user's query into a tree of what is known to be harmless; all else is refused by name.
+"""Parse a user's query, refuse all but a few harmless clauses, and split its condition by column.
 
-One query of a user as a tree of what is known to be harmless; all else is refused by name. This is
-a list of what is allowed, never of what is not: a part of sqlglot's tree that is not named here is
-an error, so neither a second table nor a function can come through.
+The parser has a list of allowed clauses. A part of sqlglot's tree that is not named here is an
+error, so a query can neither read another table nor call a function.
 
-A condition as a tree of blocks, each of one quasi-identifier or of kept columns alone. SQL's logic
-has three values. Only whether a condition is *true* matters to a query, so NOT is moved down to the
-comparisons (De Morgan's laws hold with NULL too) and from there on a node is true where all (AND)
-or any (OR) of its parts are. Parts on one column are one block: its truth is looked up in the
-column's values, as exact as the values themselves.
+A condition becomes a tree of blocks, each of one quasi-identifier or of kept columns alone. SQL's
+logic has three values, but only whether a condition is *true* matters to a query. NOT is therefore
+pushed down to the comparisons (De Morgan's laws hold with NULL too). A node above them is true if
+all (AND) or any (OR) of its parts are. Parts on one column are one block, whose truth is looked up
+in the column's values.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ def _aggregates() -> Mapping[type[exp.Expression], str]:
 
 @dataclass(frozen=True)
 class Query:
-    """aggregate: its name; column: what it is of, None for count(*); where: the condition, every
-    name quoted and unqualified; groups: the columns of GROUP BY."""
+    """A parsed query. aggregate: its name. column: its argument, None for count(*). where: the
+    condition, every name quoted and unqualified. groups: the columns of GROUP BY."""
 
     text: str
     aggregate: str
@@ -63,7 +62,7 @@ class Query:
 
 
 def parse(function: str, text: object, relation: str) -> Query:
-    """The query, or AnonError that names the clause that is not allowed.
+    """Return the query, or raise AnonError that names a clause that is not allowed.
 
     relation: the raw table as the call names it; the query may also call it ``raw``.
     """
@@ -101,8 +100,8 @@ def _query(function: str, text: str, select: exp.Select, relation: str) -> Query
         groups = tuple(_column(function, part, "GROUP BY") for part in grouped.expressions)
         if not groups:
             raise _refused(function, "GROUP BY ALL")
-    found = [_output(function, part, groups) for part in select.expressions]
-    calls = [one for one in found if one is not None]
+    outputs = [_output(function, part, groups) for part in select.expressions]
+    calls = [one for one in outputs if one is not None]
     if len(calls) != 1:
         raise AnonError(
             function,
@@ -141,7 +140,7 @@ def _require_table(function: str, source: exp.Expression, relation: str) -> None
 def _output(
     function: str, node: exp.Expression, groups: tuple[str, ...]
 ) -> tuple[str, str | None] | None:
-    """What a column of the result is: (aggregate, column), or None for one of GROUP BY."""
+    """Return the aggregate and its column for a column of the result, None for one of GROUP BY."""
     if isinstance(node, exp.Alias):
         node = node.this
     name = _aggregates().get(type(node))
@@ -151,10 +150,10 @@ def _output(
             if fold(column) in {fold(group) for group in groups}:
                 return None
             raise _refused(function, "a column that is not in GROUP BY in SELECT")
-        raise _refused(function, f"{_said(node)} in SELECT")
+        raise _refused(function, f"{_clause(node)} in SELECT")
     extra = [key for key, value in node.args.items() if value and key not in ("this", "big_int")]
     if extra or (isinstance(node.this, exp.Star) and name != "count"):
-        raise _refused(function, f"{_said(node)} of more than one column")
+        raise _refused(function, f"{_clause(node)} of more than one column")
     if isinstance(node.this, exp.Star) or (name == "count" and node.this is None):
         return name, None
     return name, _column(function, node.this, name)
@@ -172,7 +171,7 @@ def _require_condition(function: str, node: exp.Expression) -> None:
         for side in sides:
             _require_value(function, side)
         if not any(isinstance(side, exp.Column) for side in sides):
-            raise _refused(function, f"{_said(node)} without a column in WHERE")
+            raise _refused(function, f"{_clause(node)} without a column in WHERE")
     elif isinstance(node, exp.Between):
         _require_parts(function, node, ("this", "low", "high"), "BETWEEN")
         _column(function, node.this, "BETWEEN")
@@ -190,7 +189,7 @@ def _require_condition(function: str, node: exp.Expression) -> None:
         _column(function, node.this, "LIKE")
         _require_constant(function, node.expression)
     else:
-        raise _refused(function, f"{_said(node)} in WHERE")
+        raise _refused(function, f"{_clause(node)} in WHERE")
 
 
 def _require_value(function: str, node: exp.Expression) -> None:
@@ -210,14 +209,14 @@ def _require_constant(function: str, node: exp.Expression) -> None:
     if type(inner) is exp.Boolean and inner is node:
         return
     if type(inner) is not exp.Literal or (inner is not node and inner.is_string):
-        raise _refused(function, f"{_said(node)} in WHERE")
+        raise _refused(function, f"{_clause(node)} in WHERE")
     if not inner.is_string and "e" in inner.name.lower() and abs(float(inner.name)) > _EXACT:
         raise _refused(function, "a number with an exponent beyond 2^53")
 
 
 def _column(function: str, node: exp.Expression, where: str) -> str:
     if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-        raise _refused(function, f"{_said(node)} in {where}")
+        raise _refused(function, f"{_clause(node)} in {where}")
     if any(value for key, value in node.args.items() if key != "this"):
         raise _refused(function, f"a qualified column in {where}")
     if fold(node.name).startswith("__anon_"):
@@ -234,8 +233,9 @@ def _require_parts(
             raise _refused(function, f"{clause} in {where}" if where else clause)
 
 
-def _said(node: exp.Expression) -> str:
-    """A clause as an error names it: its kind, a function by its name, never what is in it."""
+def _clause(node: exp.Expression) -> str:
+    """Return a clause as an error names it: its kind or the name of a function, without
+    arguments."""
     if isinstance(node, exp.Anonymous):
         return f"the function {node.name}"
     if isinstance(node, exp.Func) and not isinstance(node, (exp.And, exp.Or, exp.Cast)):
@@ -252,8 +252,9 @@ KEPT = ""  # the owner of a block that names no quasi-identifier
 
 @dataclass(frozen=True)
 class Block:
-    """sql: a condition, every name quoted; node: the same as a tree; owner: folded name of its
-    quasi-identifier or KEPT; constants: what it compares the column with, as text."""
+    """A condition on one owner. owner: folded name of the quasi-identifier, or KEPT. sql: the
+    condition, every name quoted. constants: texts that it compares the column with. node: the
+    condition as a tree."""
 
     owner: str
     sql: str
@@ -275,7 +276,8 @@ Formula: TypeAlias = Block | Join
 def formula(
     function: str, condition: exp.Expression | None, not_null: Sequence[str], quasi: Collection[str]
 ) -> Formula:
-    """The formula of a condition and of columns that must not be NULL; quasi: folded names."""
+    """Return the formula of a condition, and of columns that must not be NULL; quasi: folded
+    names."""
     present: list[exp.Expression] = [
         exp.Not(
             this=exp.Is(
@@ -289,7 +291,7 @@ def formula(
 
 
 def blocks(tree: Formula) -> list[Block]:
-    """The blocks from left to right."""
+    """Return the blocks from left to right."""
     if isinstance(tree, Block):
         return [tree]
     return [block for part in tree.parts for block in blocks(part)]
@@ -333,18 +335,18 @@ def _build(
 
 
 def _owners(function: str, node: exp.Expression, quasi: Collection[str]) -> set[str]:
-    """The quasi-identifiers of a node, and KEPT where a comparison names none."""
+    """Return the quasi-identifiers of a node, and KEPT if a comparison names none."""
     if isinstance(node, (exp.And, exp.Or)):
         return _owners(function, node.this, quasi) | _owners(function, node.expression, quasi)
     names = {fold(column.name) for column in node.find_all(exp.Column)}
-    found = names & set(quasi)
-    if found and len(names) > 1:
+    owners = names & set(quasi)
+    if owners and len(names) > 1:
         raise AnonError(
             function,
             "a quasi-identifier is compared with constants only",
             "a comparison of two columns in WHERE",
         )
-    return found or {KEPT}
+    return owners or {KEPT}
 
 
 def _block(owner: str, nodes: Sequence[exp.Expression], every: bool) -> Block:
@@ -383,10 +385,12 @@ def _constants(node: exp.Expression) -> list[str]:
 
 @dataclass(frozen=True)
 class Workload:
-    """Queries and what they need. columns: name as first written, by folded name, of every
-    quasi-identifier (``quasi``) and kept column; truths: the blocks on each, KEPT among them, as
-    SQL and as trees; groups, numbers: kept columns, as first written, that queries group by and
-    aggregate."""
+    """Queries and the columns that they use.
+
+    quasi, kept: names as first written, by folded name. truths: the blocks of each owner, KEPT
+    among them, as SQL and as trees. constants: of each quasi-identifier. groups, numbers: folded
+    names of kept columns by which queries group, and that they aggregate.
+    """
 
     queries: tuple[Query, ...]
     formulas: tuple[Formula, ...]
@@ -403,7 +407,7 @@ def prepare(
     function: str, relation: str, texts: tuple[str, ...], quasi: frozenset[str]
 ) -> Workload:
     """Parse the queries; quasi: folded names. Raises AnonError for what is not allowed."""
-    found = Workload((), (), {}, {}, {}, {}, [], [])
+    work = Workload((), (), {}, {}, {}, {}, [], [])
     queries, formulas = [], []
     for text in texts:
         stopping.check(function)
@@ -419,23 +423,23 @@ def prepare(
         queries.append(query)
         formulas.append(tree)
         for name in _names(query):
-            known = found.quasi if fold(name) in quasi else found.kept
-            known.setdefault(fold(name), name)
+            names = work.quasi if fold(name) in quasi else work.kept
+            names.setdefault(fold(name), name)
         for block in blocks(tree):
-            _file(found, block)
+            _add_block(work, block)
         for name in query.groups:
-            _add(found.groups, fold(name))
+            _add(work.groups, fold(name))
         if query.column is not None and query.aggregate != "count":
-            _add(found.numbers, fold(query.column))
+            _add(work.numbers, fold(query.column))
     return Workload(
         tuple(queries),
         tuple(formulas),
-        found.quasi,
-        found.kept,
-        found.truths,
-        found.constants,
-        found.groups,
-        found.numbers,
+        work.quasi,
+        work.kept,
+        work.truths,
+        work.constants,
+        work.groups,
+        work.numbers,
     )
 
 
@@ -449,14 +453,14 @@ def _require_kept(function: str, query: Query, quasi: Collection[str]) -> None:
 
 
 def _names(query: Query) -> list[str]:
-    found = [] if query.where is None else [c.name for c in query.where.find_all(exp.Column)]
-    return [*found, *query.groups, *([] if query.column is None else [query.column])]
+    names = [] if query.where is None else [c.name for c in query.where.find_all(exp.Column)]
+    return [*names, *query.groups, *([] if query.column is None else [query.column])]
 
 
-def _file(found: Workload, block: Block) -> None:
-    found.truths.setdefault(block.owner, {}).setdefault(block.sql, block.node)
+def _add_block(work: Workload, block: Block) -> None:
+    work.truths.setdefault(block.owner, {}).setdefault(block.sql, block.node)
     for constant in block.constants if block.owner != KEPT else ():
-        _add(found.constants.setdefault(block.owner, []), constant)
+        _add(work.constants.setdefault(block.owner, []), constant)
 
 
 def _add(to: list[str], item: str) -> None:

@@ -1,4 +1,4 @@
-"""The true answer, the estimate and the bounds of every query and group."""
+"""Compute the true answer, the estimate and the bounds of every query and group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,13 +66,17 @@ def query_error(
     """
     if mode == "literal":
         least = {name: least_values(one, labels[name]) for name, one in quasi.items()}
-        found = ReleasedAnswer(work, groups, least, 0, kept).found(actual)
-        answers = [(at, keys, _literal(work.queries[at], said)) for at, keys, said in found]
+        literal = ReleasedAnswer(work, groups, least, 0, kept).answers(actual)
+        answers = [
+            (query_id, keys, _literal(work.queries[query_id], answer))
+            for query_id, keys, answer in literal
+        ]
     else:
         axes = {name: _axis(one, labels[name]) for name, one in quasi.items()}
-        answers = list(ReleasedAnswer(work, groups, axes, dropped, kept).found(actual))
+        answers = list(ReleasedAnswer(work, groups, axes, dropped, kept).answers(actual))
     rows = [
-        _row(work.queries[at], keys, actual.get((at, keys)), said) for at, keys, said in answers
+        _row(work.queries[query_id], keys, actual.get((query_id, keys)), answer)
+        for query_id, keys, answer in answers
     ]
     return pa.array(rows, ROW)
 
@@ -85,7 +89,7 @@ def _axis(quasi: Quasi, labels: pa.Array) -> Axis:
 
 
 def require_kept(function: str, work: Workload, kept: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise AnonError unless kept columns are what queries take them for.
+    """Raise AnonError unless kept columns suit the queries and are equal in raw table and release.
 
     kept: ``name``, SQL types in ``raw`` and ``released``, and how many ``strange`` values the
     release has that the raw table lacks, by folded name.
@@ -108,9 +112,9 @@ def require_kept(function: str, work: Workload, kept: Mapping[str, Mapping[str, 
 
 
 def _literal(query: Query, answer: Answer) -> Answer:
-    """An answer without bounds; a count is never NULL."""
+    """Return an answer without bounds; a count is never NULL."""
     nothing = 0.0 if query.aggregate == "count" else None
-    return nothing if answer[0] is None else answer[0], None, None
+    return Answer(nothing if answer.estimate is None else answer.estimate, None, None)
 
 
 def _row(query: Query, keys: Keys, actual: float | None, answer: Answer) -> dict[str, Any]:

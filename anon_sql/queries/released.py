@@ -1,8 +1,8 @@
-"""The released rows as a reader sees them, and between which numbers an answer must lie."""
+"""Answer queries on a release: the estimate, and bounds of the true answer."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,23 +18,33 @@ from anon_sql.pipeline.compute import Release
 from anon_sql.queries.axis import Axis, Bools, Matches, Quasi, read_labels
 from anon_sql.queries.query import KEPT, Block, Formula, Query, Workload, blocks
 
-Answer = tuple[float | None, float | None, float | None]  # estimate, lower, upper
+
+class Answer(NamedTuple):
+    """The estimated answer of a query, and bounds of the true one; None for NULL or no bound."""
+
+    estimate: float | None
+    lower: float | None
+    upper: float | None
 
 
 @dataclass(frozen=True)
-class Rows:
-    """ReleasedAnswer rows, alike ones merged: how many (count), the share that matches, whether all
-    certainly or possibly do, the kept column's value (NaN for NULL)."""
+class MatchingRows:
+    """Groups of equal released rows, and how they match a query.
+
+    count: rows per group. share: of the rows that match in the estimate. must, may: whether all
+    rows certainly match, and whether they can. value: of the aggregated column, NaN for NULL.
+    dropped_share: of the rows left out, if they were like these.
+    """
 
     count: npt.NDArray[np.float64]
     share: npt.NDArray[np.float64]
     must: npt.NDArray[np.bool_]
     may: npt.NDArray[np.bool_]
     value: npt.NDArray[np.float64]
-    dropped_share: npt.NDArray[np.float64]  # of the rows left out, were they like these
+    dropped_share: npt.NDArray[np.float64]
 
-    def only(self, kept: npt.NDArray[Any]) -> "Rows":
-        return Rows(
+    def only(self, kept: npt.NDArray[Any]) -> "MatchingRows":
+        return MatchingRows(
             self.count[kept],
             self.share[kept],
             self.must[kept],
@@ -46,29 +56,32 @@ class Rows:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Rows that the release leaves out. count: how many that possibly match; must: whether they
-    certainly do; each: how many of them stand behind one released row in the estimate; least,
-    most: the kept column's range in the raw table, NaN where it has none."""
+    """Rows that the release leaves out.
+
+    count: the number that can match. must: whether they certainly match. per_row: their number per
+    released row, for the estimate. least, most: the range of the aggregated column in the raw
+    table, NaN if it has none.
+    """
 
     count: int
     must: bool
-    each: float
+    per_row: float
     least: float
     most: float
 
 
-def count(rows: Rows, dropped: Dropped) -> Answer:
-    estimate = float(rows.count @ (rows.share + dropped.each * rows.dropped_share))
+def count(rows: MatchingRows, dropped: Dropped) -> Answer:
+    estimate = float(rows.count @ (rows.share + dropped.per_row * rows.dropped_share))
     lower = float(rows.count @ rows.must) + (dropped.count if dropped.must else 0)
-    return estimate, lower, float(rows.count @ rows.may) + dropped.count
+    return Answer(estimate, lower, float(rows.count @ rows.may) + dropped.count)
 
 
-def total(rows: Rows, dropped: Dropped) -> Answer:
-    """sum: rows that possibly match count where they lower or raise it. NULL where none may."""
+def total(rows: MatchingRows, dropped: Dropped) -> Answer:
+    """Return sum. Rows that may match count in a bound if they extend it. NULL if no row may."""
     if not rows.may.any() and not dropped.count:
-        return None, None, None
+        return Answer(None, None, None)
     value = np.nan_to_num(rows.value)
-    weight = rows.count * (rows.share + dropped.each * rows.dropped_share)
+    weight = rows.count * (rows.share + dropped.per_row * rows.dropped_share)
     certain = float((rows.count * value)[rows.must].sum())
     maybe = (rows.count * value)[rows.may & ~rows.must]
     lower, upper = certain + maybe.clip(max=0).sum(), certain + maybe.clip(min=0).sum()
@@ -77,23 +90,23 @@ def total(rows: Rows, dropped: Dropped) -> Answer:
         if not dropped.must:
             least, most = min(least, 0.0), max(most, 0.0)
         lower, upper = lower + dropped.count * least, upper + dropped.count * most
-    return float(weight @ value), _known(lower), _known(upper)
+    return Answer(float(weight @ value), _or_none(lower), _or_none(upper))
 
 
-def mean(rows: Rows, dropped: Dropped) -> Answer:
-    """avg: the certain rows with those of the possible ones that pull it furthest."""
-    weight = rows.count * (rows.share + dropped.each * rows.dropped_share)
+def mean(rows: MatchingRows, dropped: Dropped) -> Answer:
+    """Return avg. Bounds are of the certain rows with those possible rows that move it furthest."""
+    weight = rows.count * (rows.share + dropped.per_row * rows.dropped_share)
     value = np.nan_to_num(rows.value)
     estimate = float(weight @ value / weight.sum()) if weight.sum() > 0 else None
-    return (
+    return Answer(
         estimate,
         _pulled(rows, dropped, dropped.least, 1.0),
         _pulled(rows, dropped, dropped.most, -1.0),
     )
 
 
-def _pulled(rows: Rows, dropped: Dropped, end: float, sign: float) -> float | None:
-    """The least mean, or with sign -1 the largest."""
+def _pulled(rows: MatchingRows, dropped: Dropped, end: float, sign: float) -> float | None:
+    """Return the least possible mean, or with sign -1 the largest."""
     size, value = float(rows.count[rows.must].sum()), sign * np.nan_to_num(rows.value)
     total = float((rows.count * value)[rows.must].sum())
     maybe = rows.may & ~rows.must
@@ -106,38 +119,39 @@ def _pulled(rows: Rows, dropped: Dropped, end: float, sign: float) -> float | No
     totals = total + np.concatenate(([0.0], np.cumsum((values * sizes)[order])))
     counts = size + np.concatenate(([0.0], np.cumsum(sizes[order])))
     means = totals[counts > 0] / counts[counts > 0]
-    return _known(sign * float(means.min())) if len(means) else None
+    return _or_none(sign * float(means.min())) if len(means) else None
 
 
-def least(rows: Rows, dropped: Dropped) -> Answer:
-    """min: estimated at what it is on average, given that a row matches."""
+def least(rows: MatchingRows, dropped: Dropped) -> Answer:
+    """Return min; the estimate is its expectation, given that a row matches."""
     return _extreme(rows, dropped, dropped.least, dropped.most, 1.0)
 
 
-def most(rows: Rows, dropped: Dropped) -> Answer:
-    """max."""
+def most(rows: MatchingRows, dropped: Dropped) -> Answer:
+    """Return max; the estimate is its expectation, given that a row matches."""
     estimate, upper, lower = _extreme(rows, dropped, dropped.most, dropped.least, -1.0)
-    return estimate, lower, upper
+    return Answer(estimate, lower, upper)
 
 
-def _extreme(rows: Rows, dropped: Dropped, near: float, far: float, sign: float) -> Answer:
-    """Of values times sign: the expected minimum, its smallest and its largest possible value."""
+def _extreme(rows: MatchingRows, dropped: Dropped, near: float, far: float, sign: float) -> Answer:
+    """Return the expected minimum of values times sign, its least and its largest possible
+    value."""
     maybe, certain = sign * rows.value[rows.may], sign * rows.value[rows.must]
     if dropped.count:
         maybe = np.append(maybe, [sign * near, sign * far])
         certain = np.append(certain, [sign * far] if dropped.must else [])
     if not len(maybe):
-        return None, None, None
+        return Answer(None, None, None)
     best, worst = float(maybe.min()), float(certain.min() if len(certain) else maybe.max())
     likely = rows.only(np.flatnonzero(rows.share > 0))
     order = np.argsort(sign * likely.value)
     missed = np.cumprod((1 - likely.share[order].clip(max=1.0)) ** likely.count[order])
     first = np.concatenate(([1.0], missed[:-1])) - missed
     estimate = float(first @ likely.value[order] / first.sum()) if first.sum() > 0 else None
-    return estimate, _known(sign * best), _known(sign * worst)
+    return Answer(estimate, _or_none(sign * best), _or_none(sign * worst))
 
 
-def _known(value: float) -> float | None:
+def _or_none(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
@@ -148,26 +162,26 @@ Ints = npt.NDArray[np.int64]
 
 
 def distinct(labels: pa.Array) -> tuple[pa.Array, Ints]:
-    """Return labels, structs or lists once each, in an order that the rows' has no part in, and the
-    place of each row's, int64[n]."""
+    """Return the distinct labels, structs or lists in an order that does not depend on the order of
+    the rows, and the position of each row's, int64[n]."""
     if pa.types.is_list(labels.type) or pa.types.is_large_list(labels.type):
         rows = [None if words is None else tuple(words) for words in labels.to_pylist()]
-        known = sorted(set(rows), key=lambda words: (words is None, words or ()))
-        place_of = {words: place for place, words in enumerate(known)}
+        distinct_rows = sorted(set(rows), key=lambda words: (words is None, words or ()))
+        place_of = {words: place for place, words in enumerate(distinct_rows)}
         codes = np.array([place_of[words] for words in rows], dtype=np.int64)
-        return pa.array(known, labels.type), codes
+        return pa.array(distinct_rows, labels.type), codes
     if not pa.types.is_struct(labels.type):
-        found = _ranked(labels)
+        ranks = _ranked(labels)
     else:
         low, high = (_ranked(pc.struct_field(labels, end)) for end in ("min", "max"))
-        found = low * (int(high.max(initial=0)) + 1) + high
-        found = np.where(valid(labels), found, int(found.max(initial=0)) + 1)
-    _, first, codes = np.unique(found, return_index=True, return_inverse=True)
+        ranks = low * (int(high.max(initial=0)) + 1) + high
+        ranks = np.where(valid(labels), ranks, int(ranks.max(initial=0)) + 1)
+    _, first, codes = np.unique(ranks, return_index=True, return_inverse=True)
     return labels.take(pa.array(first)), codes
 
 
 def _ranked(values: pa.Array) -> Ints:
-    """Numbers in the order of the values, NULL last."""
+    """Return the dense rank of each value, NULL last."""
     coded = values.dictionary_encode()
     words = coded.dictionary
     if pa.types.is_dictionary(values.type):
@@ -189,43 +203,47 @@ def released_classes(made: Release) -> tuple[dict[str, pa.Array], npt.NDArray[np
         for name, labels in made.labels.items()
     }
     codes = np.column_stack([codes for _, codes in coded.values()])
-    known, of_class = np.unique(codes, axis=0, return_inverse=True)
+    distinct_codes, of_class = np.unique(codes, axis=0, return_inverse=True)
     labels = {
-        name: column.take(pa.array(known[:, at]))
-        for at, (name, (column, _)) in enumerate(coded.items())
+        name: column.take(pa.array(distinct_codes[:, i]))
+        for i, (name, (column, _)) in enumerate(coded.items())
     }
     return labels, of_class.reshape(-1)[np.searchsorted(classes, made.class_of)]
 
 
 @dataclass(frozen=True)
-class Least:
-    """truth: bool[L, m], of the conditions on the least value of each label."""
+class LeastValues:
+    """Labels by their least value. truth: bool[L, m], the conditions on it."""
 
     truth: Bools
 
-    def matches(self, at: int) -> Matches:
-        """What each label makes of a condition: it holds or it does not."""
-        found = self.truth[:, at]
-        return found.astype(np.float64), found, found
+    def matches(self, condition: int) -> Matches:
+        """Return whether a condition holds for each label."""
+        truth = self.truth[:, condition]
+        return Matches(truth.astype(np.float64), truth, truth)
 
-    def everything(self, at: int) -> tuple[float, bool, bool]:
-        """What a row that the release leaves out makes of a condition: nothing."""
+    def everything(self, condition: int) -> tuple[float, bool, bool]:
+        """Return that a condition holds for no row that the release leaves out."""
         return 0.0, False, False
 
 
-def least_values(quasi: Quasi, labels: pa.Array) -> Least:
-    """Return the truth of a number's minimum, of a text's only value, and else of the label as it
-    stands (of NULL where the column's type has no place for it)."""
+def least_values(quasi: Quasi, labels: pa.Array) -> LeastValues:
+    """Return the conditions on a number's minimum, on a text's only value, or otherwise on the text
+    of the label (on NULL if the column's type cannot hold it)."""
     column = quasi.domain
     if column.tree is None:
         if column.number:
-            return Least(quasi.truth(read_ranges(column.sql_type, labels).low, column.sql_type))
-        return Least(_of_sets(quasi, read_sets(labels).words, labels))
+            return LeastValues(
+                quasi.truth(read_ranges(column.sql_type, labels).low, column.sql_type)
+            )
+        return LeastValues(_of_sets(quasi, read_sets(labels).words, labels))
     leaves, below, _ = read_labels(quasi, column.tree, labels)
     if column.number:
         places = pa.array([places[0] if places else None for places in below], pa.int64())
-        return Least(quasi.truth(leaves.values.take(places), column.sql_type))
-    return Least(_of_sets(quasi, [[leaves.words[at] for at in places] for places in below], labels))
+        return LeastValues(quasi.truth(leaves.values.take(places), column.sql_type))
+    return LeastValues(
+        _of_sets(quasi, [[leaves.words[place] for place in places] for places in below], labels)
+    )
 
 
 def _of_sets(quasi: Quasi, sets: Sequence[Sequence[str] | None], labels: pa.Array) -> Bools:
@@ -247,11 +265,11 @@ Answers = Mapping[tuple[int, Keys], float | None]  # by query and values of GROU
 
 @dataclass(frozen=True)
 class AnswerGroups:
-    """G groups of released rows that are alike to every query.
+    """G groups of released rows that no query distinguishes.
 
-    rows: float64[G], how many; codes: int64[G] by folded quasi-identifier, the label; truths:
-    bool[G, m], the conditions on kept columns; keys: text of the columns that queries group by,
-    empty where none does; numbers: float64[G, c], those that they aggregate, NaN for NULL.
+    rows: float64[G], rows per group. codes: int64[G] by folded quasi-identifier, the label. truths:
+    bool[G, m], the conditions on kept columns. keys: texts of the columns by which queries group,
+    empty if there are none. numbers: float64[G, c], the aggregated columns, NaN for NULL.
     """
 
     rows: npt.NDArray[np.float64]
@@ -261,26 +279,26 @@ class AnswerGroups:
     numbers: npt.NDArray[np.float64]
 
     def ordered(self) -> "AnswerGroups":
-        """The same in an order that does not depend on that of the threads that sent them."""
+        """Return the groups in an order that does not depend on threads."""
         by = [self.rows, *self.numbers.T, *np.packbits(self.truths, axis=1).T, *self.codes.values()]
         order = np.lexsort(by)
         return AnswerGroups(
             self.rows[order],
             {name: codes[order] for name, codes in self.codes.items()},
             self.truths[order],
-            [self.keys[at] for at in order] if self.keys else [],
+            [self.keys[group] for group in order] if self.keys else [],
             self.numbers[order],
         )
 
 
 class ReleasedAnswer:
-    """The released rows and what every condition makes of them."""
+    """Answers queries from released rows."""
 
     def __init__(
         self,
         work: Workload,
         groups: AnswerGroups,
-        axes: Mapping[str, Axis | Least],
+        axes: Mapping[str, Axis | LeastValues],
         dropped: int,
         ranges: Mapping[str, Mapping[str, Any]],
     ):
@@ -289,45 +307,55 @@ class ReleasedAnswer:
         self.work, self.axes, self.dropped, self.ranges = work, axes, dropped, ranges
         self.groups = groups.ordered()
         self.rows = self.groups.rows
-        self.at = {
-            owner: {sql: at for at, sql in enumerate(listed)}
+        self.condition_ids = {
+            owner: {sql: condition for condition, sql in enumerate(listed)}
             for owner, listed in work.truths.items()
         }
         self.matches: dict[tuple[str, int], Matches] = {}
         self.members: dict[tuple[str, ...], dict[Keys, npt.NDArray[np.int64]]] = {}
 
-    def found(self, actual: Answers) -> Iterator[tuple[int, Keys, Answer]]:
-        """The query, values of GROUP BY and answer of each row of the result."""
+    def answers(self, actual: Answers) -> Iterator[tuple[int, Keys, Answer]]:
+        """Yield the query, the values of GROUP BY and the answer of each row of the result."""
         answered: dict[int, list[Keys]] = {}
-        for at, keys in actual:
-            answered.setdefault(at, []).append(keys)
-        for at, (query, tree) in enumerate(zip(self.work.queries, self.work.formulas, strict=True)):
+        for query_id, keys in actual:
+            answered.setdefault(query_id, []).append(keys)
+        for query_id, (query, tree) in enumerate(
+            zip(self.work.queries, self.work.formulas, strict=True)
+        ):
             stopping.check()
             rows, dropped = self._rows(query, tree)
-            of = AGGREGATES[query.aggregate]
+            aggregate = AGGREGATES[query.aggregate]
             if not query.groups:
-                answer = self._checked(query, rows, of(rows, dropped), actual.get((at, ())))
+                answer = self._checked(
+                    query, rows, aggregate(rows, dropped), actual.get((query_id, ()))
+                )
                 if not len(self.rows):
-                    answer = (self._unseen(query, tree), *answer[1:])
-                yield at, (), answer
+                    answer = answer._replace(estimate=self._unseen(query, tree))
+                yield query_id, (), answer
                 continue
-            apart = Dropped(dropped.count, False, dropped.each, dropped.least, dropped.most)
+            apart = Dropped(dropped.count, False, dropped.per_row, dropped.least, dropped.most)
             members = self._members(tuple(map(fold, query.groups)))
             none = np.zeros(0, dtype=np.int64)
-            for keys in sorted({*members, *answered.get(at, [])}, key=by_keys):
+            for keys in sorted({*members, *answered.get(query_id, [])}, key=by_keys):
                 part = rows.only(members.get(keys, none))
-                if (at, keys) in actual or part.may.any():
-                    said = actual.get((at, keys))
-                    yield at, keys, self._checked(query, part, of(part, apart), said)
+                if (query_id, keys) in actual or part.may.any():
+                    actual_answer = actual.get((query_id, keys))
+                    yield (
+                        query_id,
+                        keys,
+                        self._checked(query, part, aggregate(part, apart), actual_answer),
+                    )
 
     def _unseen(self, query: Query, tree: Formula) -> float | None:
-        """The estimate where the release has no row at all: only a count may have one."""
+        """Return the estimate for a release without rows; only a count has one."""
         if query.column is not None or any(block.owner == KEPT for block in blocks(tree)):
             return None
         return self.dropped * float(self._of(tree, self._star)[0])
 
-    def _checked(self, query: Query, rows: Rows, answer: Answer, actual: float | None) -> Answer:
-        """Bounds that miss the answer by no more than rounding are the answer."""
+    def _checked(
+        self, query: Query, rows: MatchingRows, answer: Answer, actual: float | None
+    ) -> Answer:
+        """Return the answer with bounds that include the true answer despite rounding."""
         estimate, lower, upper = answer
         if not len(self.rows):
             estimate = None
@@ -341,9 +369,9 @@ class ReleasedAnswer:
             upper = (
                 actual if upper is not None and 0 < actual - upper <= _ROUNDING * size else upper
             )
-        return estimate, lower, upper
+        return Answer(estimate, lower, upper)
 
-    def _rows(self, query: Query, tree: Formula) -> tuple[Rows, Dropped]:
+    def _rows(self, query: Query, tree: Formula) -> tuple[MatchingRows, Dropped]:
         total = len(self.rows)
         share, must, may = self._of(tree, self._block)
         star, star_must, star_may = self._of(tree, self._star)
@@ -353,7 +381,7 @@ class ReleasedAnswer:
         value = numbers[:, self.work.numbers.index(column)] if valued else np.zeros(total)
         one = self.ranges.get(column, {}) if valued else {}
         ends = [np.nan if one.get(end) is None else one[end] for end in ("least", "most")]
-        rows = Rows(
+        rows = MatchingRows(
             self.rows,
             np.broadcast_to(share, total),
             np.broadcast_to(must, total),
@@ -367,7 +395,7 @@ class ReleasedAnswer:
         return rows, Dropped(count, bool(np.all(star_must)), each, *ends)
 
     def _of(self, tree: Formula, leaf: Any) -> Any:
-        """AND and OR of parts, as if the columns were independent of each other."""
+        """Return the match of a formula, as if the columns were independent of each other."""
         if isinstance(tree, Block):
             return leaf(tree)
         parts = [self._of(part, leaf) for part in tree.parts]
@@ -382,35 +410,39 @@ class ReleasedAnswer:
         return (share if tree.every else 1 - share), must, may
 
     def _block(self, block: Block) -> Any:
-        at = self.at[block.owner][block.sql]
+        condition = self.condition_ids[block.owner][block.sql]
         if block.owner == KEPT:
-            truth = self.groups.truths[:, at]
+            truth = self.groups.truths[:, condition]
             return truth.astype(np.float64), truth, truth
-        if (block.owner, at) not in self.matches:
-            self.matches[block.owner, at] = self.axes[block.owner].matches(at)
+        if (block.owner, condition) not in self.matches:
+            self.matches[block.owner, condition] = self.axes[block.owner].matches(condition)
         codes = self.groups.codes[block.owner]
-        share, must, may = self.matches[block.owner, at]
+        share, must, may = self.matches[block.owner, condition]
         return share[codes], must[codes], may[codes]
 
     def _star(self, block: Block) -> Any:
-        """Of a row that is left out: anything in its quasi-identifiers, and for the estimate
-        the kept values of a row that is shown."""
-        at = self.at[block.owner][block.sql]
+        """Return the match of rows that are left out: any quasi-identifiers, and for the estimate
+        the kept values of each released row."""
+        condition = self.condition_ids[block.owner][block.sql]
         if block.owner == KEPT:
-            return self.groups.truths[:, at].astype(np.float64), np.bool_(False), np.bool_(True)
-        share, must, may = self.axes[block.owner].everything(at)
+            return (
+                self.groups.truths[:, condition].astype(np.float64),
+                np.bool_(False),
+                np.bool_(True),
+            )
+        share, must, may = self.axes[block.owner].everything(condition)
         return np.float64(share), np.bool_(must), np.bool_(may)
 
     def _members(self, columns: tuple[str, ...]) -> dict[Keys, npt.NDArray[np.int64]]:
         if columns not in self.members:
             places = [self.work.groups.index(column) for column in columns]
-            found: dict[Keys, list[int]] = {}
-            for at, keys in enumerate(self.groups.keys):
-                found.setdefault(tuple(keys[place] for place in places), []).append(at)
-            self.members[columns] = {keys: np.array(rows) for keys, rows in found.items()}
+            members: dict[Keys, list[int]] = {}
+            for group, keys in enumerate(self.groups.keys):
+                members.setdefault(tuple(keys[place] for place in places), []).append(group)
+            self.members[columns] = {keys: np.array(rows) for keys, rows in members.items()}
         return self.members[columns]
 
 
 def by_keys(keys: Sequence[str | None]) -> list[tuple[bool, str]]:
-    """The order of values of GROUP BY: NULL last."""
+    """Return a sort key of values of GROUP BY, NULL last."""
     return [(key is None, key or "") for key in keys]

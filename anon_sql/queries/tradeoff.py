@@ -1,4 +1,4 @@
-"""Release a table with several k and l, and measure what each release loses and gives away."""
+"""Release a table with several k and l, and measure the loss and the disclosure of each release."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -92,7 +92,7 @@ def tradeoff(
 
 
 def _measure(swept: SweptTable) -> Measure:
-    """Return what measures a release by its labels and by the answers to queries on it."""
+    """Return a function that measures a release by its labels and by the answers to queries."""
     source, request = swept.prepared.source, swept.request
     columns = {
         column: values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
@@ -119,15 +119,17 @@ def _measure(swept: SweptTable) -> Measure:
         )
         lost = utility(counted, trial_request.k, weights=request.weights)
         released, ones = pa.array(made.position), np.ones(len(class_of), dtype=np.int64)
-        found = [
+        dominances = [
             dominance(class_values(class_of, source.keys[name].take(released), ones))
             for name in request.sensitive
         ]
         return {
             **{name: lost[name] for name in ("gcp", "classes", "smallest_class", "suppressed")},
             "query_error": queries.error(labels, sizes),
-            "largest_share": max((float(share.max()) for _, share in found), default=None),
-            "exposed_share": max((float((many < 2).mean()) for many, _ in found), default=None),
+            "largest_share": max((float(share.max()) for _, share in dominances), default=None),
+            "exposed_share": max(
+                (float((many < 2).mean()) for many, _ in dominances), default=None
+            ),
             "lost_columns": [
                 name
                 for name, ncp in zip(lost["attributes"], lost["ncp"], strict=True)

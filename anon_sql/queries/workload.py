@@ -1,4 +1,4 @@
-"""Draw random queries of about a wanted selectivity, and measure the error of their answers."""
+"""Draw random queries of a target selectivity, and measure the error of their answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -48,39 +48,39 @@ class RandomQueries:
 
 
 declare(_FUNCTION, RandomQueries)
-_TRIES = 8  # draws for a query, of which the nearest to the wanted selectivity is kept
-_NEAR = 0.1  # of the wanted selectivity: near enough to stop
+_TRIES = 8  # draws per query, of which the one nearest to the target selectivity is kept
+_NEAR = 0.1  # relative error of the selectivity at which drawing stops
 _BARE = ("TINY", "SMALL", "INT", "BIG", "HUGE", "U", "DEC", "FLOAT", "DOUBLE")
 
 
 class _Column:
-    """Codes of a column's sorted values, -1 for NULL, and each value as SQL."""
+    """A column. codes: of its sorted values, -1 for NULL. sql: each value as SQL."""
 
     def __init__(self, name: str, kind: str, values: pa.Array):
         stopping.check(_FUNCTION)
         self.name, self.number = name, is_number(_FUNCTION, name, kind)
         if self.number:
-            read = numbers(_FUNCTION, name, kind, values)
-            rows = np.flatnonzero(read.present)
-            _, at, codes = np.unique(read.keys[rows], return_index=True, return_inverse=True)
+            numbers_ = numbers(_FUNCTION, name, kind, values)
+            rows = np.flatnonzero(numbers_.present)
+            _, first, codes = np.unique(numbers_.keys[rows], return_index=True, return_inverse=True)
             self.codes = np.full(len(values), -1, dtype=np.int64)
-            self.codes[rows], at = codes, rows[at]
-            texts = [str(values[int(one)].as_py()) for one in at]
+            self.codes[rows], first = codes, rows[first]
+            texts = [str(values[int(one)].as_py()) for one in first]
         else:
-            known = sorted({str(one) for one in values.cast(pa.string()).drop_null().to_pylist()})
-            place = {word: code for code, word in enumerate(known)}
+            words = sorted({str(one) for one in values.cast(pa.string()).drop_null().to_pylist()})
+            place = {word: code for code, word in enumerate(words)}
             self.codes = np.array(
                 [-1 if one is None else place[one] for one in values.cast(pa.string()).to_pylist()]
             )
-            texts = known
+            texts = words
         bare = self.number and kind.startswith(_BARE) and not kind.startswith("UUID")
         self.sql = texts if bare else list(map(literal, texts))
 
     def condition(
         self, among: npt.NDArray[np.int64], wanted: float, rng: np.random.Generator
     ) -> tuple[str, npt.NDArray[np.int64]]:
-        """A condition that about so many of the rows match, and how many of each group do; among:
-        how many rows of each group there are."""
+        """Return a condition that about ``wanted`` rows match, and the matching rows of each group;
+        among: the rows of each group."""
         present = self.codes >= 0
         sizes = np.bincount(self.codes[present], among[present], len(self.sql)).astype(np.int64)
         chosen = np.zeros(len(self.sql) + 1, dtype=np.bool_)  # the last one is NULL's
@@ -127,11 +127,11 @@ def workload(
     ]
     if len(columns) < attributes:
         raise AnonError(_FUNCTION, "the table must have values in its quasi-identifiers")
-    found = [
-        _query(columns, counts, options, np.random.default_rng([options.seed, at]))
-        for at in range(options.n)
+    queries = [
+        _query(columns, counts, options, np.random.default_rng([options.seed, i]))
+        for i in range(options.n)
     ]
-    return pa.array(found, DRAWN)
+    return pa.array(queries, DRAWN)
 
 
 def _query(
@@ -145,30 +145,31 @@ def _query(
     rows = int(counts.sum())
     for _ in range(_TRIES):
         stopping.check(_FUNCTION)
-        picked = [columns[at] for at in rng.choice(len(columns), attributes, replace=False)]
+        picked = [columns[i] for i in rng.choice(len(columns), attributes, replace=False)]
         picked.sort(key=lambda column: column.number)  # ranges last: they can be fitted
         left, parts = counts, []
-        for at, column in enumerate(picked):
-            share = (selectivity * rows / max(int(left.sum()), 1)) ** (1 / (attributes - at))
+        for i, column in enumerate(picked):
+            share = (selectivity * rows / max(int(left.sum()), 1)) ** (1 / (attributes - i))
             text, left = column.condition(left, min(share, 1.0) * int(left.sum()), rng)
             parts.append(text)
-        found = int(left.sum()) / rows
-        if abs(found - selectivity) < gap:
-            gap = abs(found - selectivity)
+        matched = int(left.sum()) / rows
+        if abs(matched - selectivity) < gap:
+            gap = abs(matched - selectivity)
             query = f"SELECT count(*) FROM raw WHERE {' AND '.join(parts)}"
-            best = {"query": query, "selectivity": found}
+            best = {"query": query, "selectivity": matched}
         if gap <= _NEAR * selectivity:
             break
     return best
 
 
 def ends_of(sql_type: str, values: pa.Array, number: bool) -> pa.Array:
-    """Return the smallest and the largest value of a column; NULLs for a text or NULLs alone."""
-    known = np.flatnonzero(valid(values))
-    if not number or not len(known):
+    """Return the smallest and the largest value of a column; two NULLs if it is text or all
+    NULL."""
+    non_null = np.flatnonzero(valid(values))
+    if not number or not len(non_null):
         return pa.nulls(2, values.type)
-    keys = numeric_keys(sql_type, values)[known]
-    return values.take(pa.array(known[[np.argmin(keys), np.argmax(keys)]]))
+    keys = numeric_keys(sql_type, values)[non_null]
+    return values.take(pa.array(non_null[[np.argmin(keys), np.argmax(keys)]]))
 
 
 class DrawnQueries:
@@ -191,8 +192,8 @@ class DrawnQueries:
         present = [name for name, values in columns.items() if values.null_count < len(values)]
         rows, counts = _equal_groups(columns)
         distinct_rows = {name: values.take(rows) for name, values in columns.items()}
-        known = parameters_of(RandomQueries)["attributes"].default
-        options = RandomQueries(n=n, attributes=min(known, len(present)), seed=seed)
+        default_attributes = parameters_of(RandomQueries)["attributes"].default
+        options = RandomQueries(n=n, attributes=min(default_attributes, len(present)), seed=seed)
         queries = (
             workload(types, distinct_rows, counts, options).field("query").to_pylist()
             if present
@@ -203,8 +204,10 @@ class DrawnQueries:
         conditions = [query.where.sql("duckdb") for query in self.work.queries if query.where]
         if conditions:
             kinds = [types[name] for name in distinct_rows]
-            for at, found in enumerate(evaluated(distinct_rows, kinds, conditions, time_zone)):
-                self.actual[at, ()] = float(counts[true(found).astype(np.bool_)].sum())
+            for query_id, truth in enumerate(
+                evaluated(distinct_rows, kinds, conditions, time_zone)
+            ):
+                self.actual[query_id, ()] = float(counts[true(truth).astype(np.bool_)].sum())
         self.quasi = {
             fold(name): _quasi(function, self.work, columns[name], domains[name], time_zone)
             for name in columns
@@ -230,15 +233,15 @@ class DrawnQueries:
             nothing,
         )
         known_labels = {name: labels for name, (labels, _) in coded.items()}
-        found = query_error(
+        errors = query_error(
             self.work, "estimate", self.quasi, known_labels, groups, 0, {}, self.actual
         ).field("relative_error")
-        known = found.drop_null().to_numpy(zero_copy_only=False)
-        return float(known.mean()) if len(known) else None
+        non_null = errors.drop_null().to_numpy(zero_copy_only=False)
+        return float(non_null.mean()) if len(non_null) else None
 
 
 def _equal_groups(columns: Mapping[str, pa.Array]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
-    """Return a row of each group of rows that are equal in all columns, and how many it has."""
+    """Return a row of each group of rows that are equal in all columns, and the rows per group."""
     first, *others = map(codes_of, columns.values())
     codes = reduce(joined, others, first)
     _, rows, counts = np.unique(codes, return_index=True, return_counts=True)
