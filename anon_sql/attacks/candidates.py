@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -346,7 +347,15 @@ def _distinct(ranks: Ranks) -> tuple[Ranks, Ints]:
     return np.ascontiguousarray(ascending[:, new]), row_of
 
 
-def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]:
+class _DistinctPersons(NamedTuple):
+    """The fields are those of ``Persons``."""
+
+    rows: Ints
+    starts: Ints
+    weights: Ints
+
+
+def _merged(row_of: Ints, person_of: Ints, many: int) -> _DistinctPersons:
     """Return the rows, starts and weights of ``Persons``. People with a single row are merged if
     the row is the same."""
     keys = np.unique(person_of * max(many, 1) + row_of)
@@ -358,7 +367,7 @@ def _merged(row_of: Ints, person_of: Ints, many: int) -> tuple[Ints, Ints, Ints]
         [np.arange(len(single)), len(single) + first, [len(single) + several.sum()]]
     )
     ones = np.ones(len(first), dtype=np.int64)
-    return (
+    return _DistinctPersons(
         np.concatenate([single, row[several]]),
         starts.astype(np.int64),
         np.concatenate([weights, ones]),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -187,6 +187,14 @@ class View:
         return summed(owner * self.many + self.values[tuples], by_tuple[1], persons * self.many)
 
 
+class Exposed(NamedTuple):
+    """Numbers of people: covered by a release, with fewer than l candidate values, and with one."""
+
+    persons: int
+    below: int
+    one: int
+
+
 @dataclass(frozen=True)
 class CandidateCounts:
     """The candidates of p people, int64[p] each. releases: number of releases that show a
@@ -198,13 +206,13 @@ class CandidateCounts:
     rows: Ints
     most: Ints
 
-    def exposed(self, weights: Ints, least: int) -> tuple[int, int, int]:
+    def exposed(self, weights: Ints, least: int) -> Exposed:
         """Return the number of people whom a release covers, of those with fewer than ``least``
         candidate values, and of those with one; weights: people per entry."""
         below = (self.values > 0) & (self.values < least)
         chosen = (self.releases > 0, below, self.values == 1)
         persons, few, one = (int(weights[some].sum()) for some in chosen)
-        return persons, few, one
+        return Exposed(persons, few, one)
 
 
 Comparison = tuple[int, tuple[int, ...]]  # index of a sensitive column, and of compared releases

@@ -6,7 +6,7 @@ the table, or the numbers of a class can lie close together.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,15 +62,19 @@ INFERRED = pa.struct(
         ("even_values", pa.float64()),
     ]
 )
-Columns = Mapping[str, tuple[ClassValues, TableValues, Floats | None]]
 
 
-def inference(columns: Columns, options: Inference) -> pa.Table:
-    """Return a row of ``INFERRED`` for each sensitive column.
+class SensitiveColumn(NamedTuple):
+    """A sensitive column. spread: its values in classes. table: its values in the raw table.
+    numbers: float64[v], these as numbers, arbitrary for NULL; None if they are not numbers."""
 
-    columns: by name, the values in classes, the values of the raw table, and these as numbers,
-    float64[v]; None if they are not numbers. NULL is not a value.
-    """
+    spread: ClassValues
+    table: TableValues
+    numbers: Floats | None
+
+
+def inference(columns: Mapping[str, SensitiveColumn], options: Inference) -> pa.Table:
+    """Return a row of ``INFERRED`` for each sensitive column; NULL is not a value."""
     table_rows = []
     for name, (spread, table, numbers) in columns.items():
         stopping.check(NAME)

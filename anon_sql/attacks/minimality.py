@@ -16,7 +16,7 @@ of ``CHANCE`` is expected to be false. If every world reproduces a class, nothin
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -176,6 +176,14 @@ class _Claims:
 _NO_CLAIMS = _Claims(0, 0, 0, 0.0)
 
 
+class _CellCounts(NamedTuple):
+    """How often rows of a cell have a value. cells, codes, counts: int64[e]."""
+
+    cells: Ints
+    codes: Ints
+    counts: Ints
+
+
 class _Column:
     """An attacked sensitive column; keys: binary[n], its sort keys."""
 
@@ -232,7 +240,7 @@ class _Column:
             float((named * share[best]).sum()),
         )
 
-    def _counted(self, tried: Tried, open_: Bools) -> tuple[Ints, Ints, Ints]:
+    def _counted(self, tried: Tried, open_: Bools) -> _CellCounts:
         """Return cells, values, and how often rows of the cell have the value in the worlds that
         reproduce its class; open_: bool[m], the classes that are counted."""
         rows = np.flatnonzero(open_[self.classes])
@@ -247,7 +255,7 @@ class _Column:
             weights = np.concatenate([counts, np.ones(len(came), np.int64)])
             keys, inverse = np.unique(both, return_inverse=True)
             counts = np.bincount(inverse.reshape(-1), weights, len(keys)).astype(np.int64)
-        return keys // self.width, keys % self.width, counts
+        return _CellCounts(keys // self.width, keys % self.width, counts)
 
 
 def upper_tails(times: Ints, trials: Ints, share: Floats) -> Floats:

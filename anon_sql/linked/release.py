@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -264,6 +265,15 @@ def _renewed(schema: Schema, made: Plan, node: Node, column: str) -> Ints:
     return made.keys[node.name][row_of]
 
 
+class _LabelledRows(NamedTuple):
+    """position: the released rows in order. columns: their labels as released, by name. printed: as
+    in ``Assembly``."""
+
+    position: Ints
+    columns: dict[str, pa.Array]
+    printed: dict[str, tuple[pa.Array, Codes]]
+
+
 def _labelled(
     call: LinkedCall,
     points: Points,
@@ -271,7 +281,7 @@ def _labelled(
     group: Ints,
     linked: npt.NDArray[np.bool_],
     released_rows: Ints,
-) -> tuple[Ints, dict[str, pa.Array], dict[str, tuple[pa.Array, Codes]]]:
+) -> _LabelledRows:
     """Return the order of released rows and their labels, which ``generalize`` checks.
 
     The labels are returned as they are released, and as ``Assembly`` has them.
@@ -283,7 +293,7 @@ def _labelled(
             for name, values in points.columns.items()
         }
         empty = pa.array([], pa.string()), np.zeros(0, np.int32)
-        return released_rows, none, dict.fromkeys(none, empty)
+        return _LabelledRows(released_rows, none, dict.fromkeys(none, empty))
     hashes = np.where(linked, rows.source.kept[released_rows], np.uint64(2**64 - 1))
     place = in_random_order(hashes)
     free()
@@ -301,7 +311,7 @@ def _labelled(
         label = column.label_of[generalized.class_of]
         labels[name] = of_rows(shown(request, name, column), label)
         printed[name] = column.printed, label
-    return released_rows[generalized.position], labels, printed
+    return _LabelledRows(released_rows[generalized.position], labels, printed)
 
 
 def request_of(

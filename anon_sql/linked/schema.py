@@ -7,6 +7,7 @@ Tables that the tree links to, but that are not below the persons, are reference
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from anon_sql.core.names import pieces, split
 from anon_sql.core.roles import fold
@@ -95,6 +96,15 @@ class Node:
         return self.of_role("sensitive", "keep")
 
 
+class AddedColumns(NamedTuple):
+    """The columns that a release adds to a parent for a child table: the number of released rows,
+    and their weight."""
+
+    child: Node
+    rows: str
+    weight: str
+
+
 @dataclass(frozen=True)
 class Schema:
     """The tables of a call: those of the tree, parents first, and reference tables.
@@ -129,10 +139,10 @@ class Schema:
             node = self.nodes[node.link.parent]
         return True
 
-    def added(self, node: Node) -> list[tuple[Node, str, str]]:
+    def added(self, node: Node) -> list[AddedColumns]:
         """Return the countable children, and the columns that a release adds for each."""
         return [
-            (child, child.name + ROWS, child.name + WEIGHT)
+            AddedColumns(child, child.name + ROWS, child.name + WEIGHT)
             for child in self.children(node.name, "quasi")
         ]
 
@@ -249,13 +259,22 @@ def arrange(
     return schema
 
 
-def tree(
-    function: str, root: str, links: Sequence[Link]
-) -> tuple[dict[str, Link | None], list[Link], list[str]]:
-    """Return the tables of the tree, parents first, each with the link to its parent; the links to
-    reference tables; and these."""
+class Tree(NamedTuple):
+    """The linked tables of a call.
+
+    below: the tables of the tree, parents first, each with the link to its parent. up: the links to
+    reference tables. references: the reference tables.
+    """
+
+    below: dict[str, Link | None]
+    up: list[Link]
+    references: list[str]
+
+
+def tree(function: str, root: str, links: Sequence[Link]) -> Tree:
+    """Return the tables of the tree below the root, and the reference tables."""
     below = _below(function, root, links)
-    return below, *_references(below, links)
+    return Tree(below, *_references(below, links))
 
 
 def links_of(

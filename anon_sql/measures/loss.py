@@ -17,6 +17,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isnan
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -289,15 +290,21 @@ def _of_values(column: AttributeDomain, values: pa.Array) -> Penalties:
     return Penalties(loss, np.where(star, 1.0, 0.0), star, quoted=True, one_value=True)
 
 
-def _of_sets(
-    column: AttributeDomain, labels: pa.Array, form: str
-) -> tuple[ParsedLabels, Ints, Floats]:
+class _SetLosses(NamedTuple):
+    """Parsed sets. counts: values of the domain in each. loss: their NCP."""
+
+    parsed: ParsedLabels
+    counts: Ints
+    loss: Floats
+
+
+def _of_sets(column: AttributeDomain, labels: pa.Array, form: str) -> _SetLosses:
     parsed, raw_words = read_sets(labels), set(column.words)
     counts = np.array(
         [len(raw_words.intersection(words or ())) for words in parsed.words], np.int64
     )
     loss = np.maximum(set_loss(counts, column.values, form), _of_meant(column, parsed.words))
-    return parsed, counts, np.where(counts > 0, loss, OTHER)
+    return _SetLosses(parsed, counts, np.where(counts > 0, loss, OTHER))
 
 
 def _of_meant(column: AttributeDomain, sets: Sequence[Collection[str] | None]) -> Floats:

@@ -22,6 +22,7 @@ The best of all partitions is kept.
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -331,9 +332,19 @@ def cut_into(table: QuasiTable, call: Call[Anonymize], order: Order, size: int) 
     return cut_order(table, order, size, call.workers)[0]
 
 
+class TableSample(NamedTuple):
+    """Rows of a table, with the call for them, and the best order and the curve restricted to
+    them."""
+
+    table: QuasiTable
+    call: Call[Anonymize]
+    best: Order
+    curve: Order
+
+
 def stretches(
     table: QuasiTable, call: Call[Anonymize], best: Order, curve: Order
-) -> tuple[QuasiTable, Call[Anonymize], Order, Order] | None:
+) -> TableSample | None:
     """Return SAMPLE_ROWS rows, in SAMPLE_STRETCHES of the best order, their call and orders.
 
     None if they cannot be legal.
@@ -346,7 +357,7 @@ def stretches(
     position = np.cumsum(kept, dtype=np.int32) - np.int32(1)
     sample_best, sample_curve = (position[order[kept[order]]] for order in (best, curve))
     sample_call = replace(call, constraint=call.constraint.only(kept))
-    return table.only(kept), sample_call, sample_best, sample_curve
+    return TableSample(table.only(kept), sample_call, sample_best, sample_curve)
 
 
 def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order) -> Classes:

@@ -16,7 +16,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,16 @@ MIN_WIDTH = 1e-300  # of a column that has ranges
 DENSE_PLACES = 4  # per row, up to which keys are coded without a sort
 
 
-def coded_numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:
+class CodedNumbers(NamedTuple):
+    """codes: of each row, ascending with the values. points: of each value. null: whether the last
+    value is NULL."""
+
+    codes: Codes
+    points: Floats
+    null: bool
+
+
+def coded_numbers(column: Numbers, order: Codes) -> CodedNumbers:
     """Return the codes of a column's values, ascending, in an order of its rows.
 
     With them the point of each value, and whether the last value is NULL.
@@ -56,7 +65,7 @@ def coded_numbers(column: Numbers, order: Codes) -> tuple[Codes, Floats, bool]:
     count = int(codes.max()) + 1
     points = np.empty(count)
     points[codes] = column.points
-    return codes[order], points, null
+    return CodedNumbers(codes[order], points, null)
 
 
 def ranges_of(column: Numbers, points: Floats, null: bool) -> list[Codes]:

@@ -191,7 +191,7 @@ def method(
     parameter_names = () if only is None else (*only, *parameters_of(takes))
     releases = facts.get("what") and not facts.get("perturbative")  # classes of rows of the table
 
-    def file(run: Run) -> Run:
+    def register(run: Run) -> Run:
         declare(
             name,
             *COMMON,
@@ -207,7 +207,7 @@ def method(
         _methods[name] = Method(name, takes, run, **facts)
         return run
 
-    return file
+    return register
 
 
 def find_method(name: str) -> Method | None:

@@ -11,7 +11,7 @@
 import time
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -126,6 +126,15 @@ def working_time() -> float:
     return time.monotonic() - kernels.kernel.compile_seconds()
 
 
+class Round(NamedTuple):
+    """classes: after the round. gain: the change of loss. complete: whether the clock did not end
+    it."""
+
+    classes: npt.NDArray[np.int32]
+    gain: float
+    complete: bool
+
+
 def one_round(
     table: QuasiTable,
     classes: npt.NDArray[np.int32],
@@ -137,7 +146,7 @@ def one_round(
     workers: Workers,
     rules: "kernels.legality.Rules",
     price: float,
-) -> tuple[npt.NDArray[np.int32], float, bool]:
+) -> Round:
     """Return the classes after a round, the change of loss, and whether it was complete."""
     order, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
     sizes = np.diff(starts)
@@ -187,7 +196,7 @@ def one_round(
         if result is not None:
             better[result[0]] = result[1]
             gain += result[2]
-    return better, gain, complete
+    return Round(better, gain, complete)
 
 
 def improve_group(

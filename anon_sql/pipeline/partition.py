@@ -5,7 +5,7 @@ A class is legal if it satisfies k, l, t, beta and delta.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -133,14 +133,14 @@ def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> Quas
         return table
     labels = earlier.of(request.function, list(request.quasi))
 
-    def of(column: Column) -> Column:
+    def with_bins(column: Column) -> Column:
         earlier_labels = labels[column.name].labels
         if not isinstance(column, Numbers) or not earlier_labels or STAR in earlier_labels:
             return column
         name, kind = column.name, request.quasi[column.name]
         return binned(request.function, name, kind, source.quasi[name], earlier_labels)
 
-    return replace(table, columns=tuple(of(column) for column in table.columns))
+    return replace(table, columns=tuple(with_bins(column) for column in table.columns))
 
 
 def require_earlier(request: Request, labels: Sequence[Labels]) -> None:
@@ -393,9 +393,16 @@ def constraint_of(
     return constraint(request.k, sensitive, persons, request.models)
 
 
-def _codes(
-    keys: pa.Array, rows: npt.NDArray[np.int32] | None
-) -> tuple[npt.NDArray[np.int32], int, bool]:
+class _KeyCodes(NamedTuple):
+    """codes: of sort keys, NULL last. non_null: number of distinct values that are not NULL. nulls:
+    whether NULL occurs."""
+
+    codes: npt.NDArray[np.int32]
+    non_null: int
+    nulls: bool
+
+
+def _codes(keys: pa.Array, rows: npt.NDArray[np.int32] | None) -> _KeyCodes:
     """Return the codes of sort keys, the number of distinct values, and whether there are NULLs.
 
     Codes are in the order of the keys; NULL (the empty key) is last and not counted as a value.
@@ -410,7 +417,7 @@ def _codes(
     rank[sorted_] = np.arange(len(words), dtype=np.int32) - nulls
     rank[rank < 0] = len(words) - 1
     codes = rank[integers(coded.indices.cast(pa.int32()))]
-    return (codes if rows is None else codes[rows]), len(words) - nulls, nulls
+    return _KeyCodes(codes if rows is None else codes[rows], len(words) - nulls, nulls)
 
 
 def _table_codes(

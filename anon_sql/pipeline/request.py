@@ -189,7 +189,9 @@ def checked(
     relation.agrees(roles)
     groups = (Output, Seed, Transparent)
     common = {
-        name: value for group in groups for name, value in _read(group, function, call_arguments)
+        name: value
+        for group in groups
+        for name, value in _read_items(group, function, call_arguments)
     }
     ties = None
     chooses = method is not None or "method" in takes(function)  # and the key is not of a series
@@ -329,7 +331,9 @@ def _transparent(
     return [*models, *distinct]
 
 
-def _read(group: type, function: str, call_arguments: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _read_items(
+    group: type, function: str, call_arguments: Mapping[str, Any]
+) -> list[tuple[str, Any]]:
     """Return the checked values of a group by name."""
     return list(vars(read_group(group, function, call_arguments)).items())
 

@@ -63,7 +63,9 @@ class CountedRelease:
         return len(np.unique(self.class_of[~self.suppressed]))
 
 
-def made(source: Source, request: Request, paths: pa.StructArray | None) -> CountedRelease:
+def computed_release(
+    source: Source, request: Request, paths: pa.StructArray | None
+) -> CountedRelease:
     """Return the release of the source's rows. Raises AnonError as ``release`` does."""
     prepared = prepare(source, request, paths)
     partition = legal_partition(prepared.table, prepared.call, request.method)
@@ -108,7 +110,7 @@ def recovery_stats(
     counts = dict.fromkeys(STATS, 0)
     if source is None:
         return {**counts, "orr": None, "suppression_rate": 0.0, "classes": 0}
-    counted = made(source, request, paths)
+    counted = computed_release(source, request, paths)
     counts |= {name: int(counted.stats.get(name, 0)) for name in STATS}
     counts["returned"] = counts["detected"] - counts["recovered"] - counted.unrecovered
     counts["suppressed"] = counted.suppressed_rows
@@ -126,7 +128,7 @@ def dop_stats(
     """Return the statistics of DOP by column name; for an empty table those that are not 0."""
     if source is None:
         return {"eps": None, "min_samples": None, "suppression_rate": 0.0}
-    counted = made(source, request, paths)
+    counted = computed_release(source, request, paths)
     return {
         "eps": None,
         "min_samples": None,
@@ -175,7 +177,7 @@ def anonymize_stats(
     row |= dict.fromkeys(COUNT_COLUMNS, 0) | dict.fromkeys(LOSS_COLUMNS)
     if source is None:
         return row
-    counted = made(source, request, paths)
+    counted = computed_release(source, request, paths)
     table, workers = counted.prepared.table, counted.prepared.call.workers
     classes, kept = counted.class_of, ~counted.suppressed
     if request.suppressed == "drop":

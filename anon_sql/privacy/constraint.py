@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -273,13 +273,21 @@ def constraint(
     return Constraint(k, rules, tuple(column.name for column in columns), required)
 
 
-def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> tuple[Codes, Codes, Counts]:
-    """Return the key of each row, the value of each key, and the number of keys of each value.
+class _Attribute(NamedTuple):
+    """The keys of a column: values, or pairs of a value and a person if persons are counted.
 
-    A key is a value, or a pair of value and person if persons are counted.
+    keys: of each row. value: of each key. counts: the number of keys of each value.
     """
+
+    keys: Codes
+    value: Codes
+    counts: Counts
+
+
+def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> _Attribute:
+    """Return the keys of a column."""
     if persons is None:
-        return (
+        return _Attribute(
             codes,
             np.arange(non_null + 1, dtype=np.int32),
             np.bincount(codes, minlength=non_null + 1),
@@ -287,7 +295,8 @@ def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> tuple[Code
     person_count = int(persons.max(initial=0)) + 1
     pairs, keys = np.unique(codes.astype(np.int64) * person_count + persons, return_inverse=True)
     value = (pairs // person_count).astype(np.int32)
-    return keys.reshape(-1).astype(np.int32), value, np.bincount(value, minlength=non_null + 1)
+    counts = np.bincount(value, minlength=non_null + 1)
+    return _Attribute(keys.reshape(-1).astype(np.int32), value, counts)
 
 
 def _padded(rows: Sequence[npt.NDArray[Any]], kind: type) -> npt.NDArray[Any]:

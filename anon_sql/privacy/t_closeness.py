@@ -7,7 +7,7 @@ that all sums are of whole numbers, and one division at the end gives the distan
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -179,9 +179,15 @@ def tree_distance(
     return _share(_sums(costs, begins), np.maximum(height[tree.root], 1) * sizes * n)
 
 
-def _climb(
-    parent: Ints, root: int, nodes: Ints, classes: Ints, counts: Ints
-) -> tuple[Ints, Ints, Ints]:
+class _NodeCounts(NamedTuple):
+    """Counts of each class at nodes below the root: classes, nodes, counts: int64[e]."""
+
+    classes: Ints
+    nodes: Ints
+    counts: Ints
+
+
+def _climb(parent: Ints, root: int, nodes: Ints, classes: Ints, counts: Ints) -> _NodeCounts:
     """Return the counts of each class at every node below the root: classes, nodes, counts."""
     levels = []
     while len(nodes):
@@ -194,7 +200,7 @@ def _climb(
     order = np.argsort(pairs, kind="stable")
     starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
     firsts = pairs[order][starts]
-    return firsts // len(parent), firsts % len(parent), _sums(counts[order], starts)
+    return _NodeCounts(firsts // len(parent), firsts % len(parent), _sums(counts[order], starts))
 
 
 def _sums(values: npt.NDArray[Any], starts: Ints) -> npt.NDArray[Any]:

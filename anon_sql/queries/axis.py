@@ -61,6 +61,14 @@ class Members:
     sizes: Ints
 
 
+class DomainMatch(NamedTuple):
+    """share: of the domain that satisfies a condition. must, may: whether all and any values do."""
+
+    share: float
+    must: bool
+    may: bool
+
+
 @dataclass(frozen=True)
 class Axis:
     """Points, the gaps between them and NULL, the truth of m conditions on each, and L labels.
@@ -86,7 +94,7 @@ class Axis:
         """Return an axis without gaps."""
         return cls(point, point[:0], null, nulls, 1.0, np.zeros(0), parsed, covered)
 
-    def everything(self, condition: int) -> tuple[float, bool, bool]:
+    def everything(self, condition: int) -> DomainMatch:
         """Return the share of the domain that satisfies a condition, and whether all and any values
         do. NULL counts as one value."""
         point, gap, null = (
@@ -95,15 +103,15 @@ class Axis:
             bool(self.null[condition]),
         )
         if not len(point):
-            return float(null), null, null
+            return DomainMatch(float(null), null, null)
         must = bool(point.all() and gap.all() and (null or not self.nulls))
         may = bool(point.any() or gap.any() or (null and self.nulls))
         null_weight = self.point_weight * self.nulls
         weight = self.point_weight * len(point) + self.gap_weight.sum()
         if weight == 0:
-            return float(point[0]), must, may
+            return DomainMatch(float(point[0]), must, may)
         true = self.point_weight * point.sum() + (self.gap_weight * gap).sum()
-        return float((true + null_weight * null) / (weight + null_weight)), must, may
+        return DomainMatch(float((true + null_weight * null) / (weight + null_weight)), must, may)
 
     def matches(self, condition: int) -> Matches:
         """Return the share of each label that satisfies a condition."""
@@ -355,9 +363,16 @@ def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> Axis:
     return Axis.of_sets(truths[:-1], truths[-1], quasi.domain.nulls, parsed, members(below))
 
 
-def read_labels(
-    quasi: Quasi, tree: HierarchyTree, labels: pa.Array
-) -> tuple[Leaves, list[list[int]], Nodes]:
+class LeafLabels(NamedTuple):
+    """leaves: of the hierarchy. below: the positions of those below each label. parsed: the
+    labels."""
+
+    leaves: Leaves
+    below: list[list[int]]
+    parsed: Nodes
+
+
+def read_labels(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> LeafLabels:
     """Return the leaves of a hierarchy, the positions of those below each label, and the parsed
     labels.
 
@@ -366,7 +381,7 @@ def read_labels(
     leaves = leaves_of(quasi.domain, tree)
     _require_covered(quasi, leaves)
     parsed = read_nodes(tree, quasi.domain.sql_type, labels)
-    return leaves, leaves.below(tree, parsed), parsed
+    return LeafLabels(leaves, leaves.below(tree, parsed), parsed)
 
 
 def _require_covered(quasi: Quasi, leaves: Leaves) -> None:

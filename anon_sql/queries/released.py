@@ -15,7 +15,7 @@ from anon_sql.core.labels.reading import read_ranges, read_sets
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import fold
 from anon_sql.pipeline.compute import Release
-from anon_sql.queries.axis import Axis, Bools, Matches, Quasi, read_labels
+from anon_sql.queries.axis import Axis, Bools, DomainMatch, Matches, Quasi, read_labels
 from anon_sql.queries.query import KEPT, Block, Formula, Query, Workload, blocks
 
 
@@ -222,9 +222,9 @@ class LeastValues:
         truth = self.truth[:, condition]
         return Matches(truth.astype(np.float64), truth, truth)
 
-    def everything(self, condition: int) -> tuple[float, bool, bool]:
+    def everything(self, condition: int) -> DomainMatch:
         """Return that a condition holds for no row that the release leaves out."""
-        return 0.0, False, False
+        return DomainMatch(0.0, False, False)
 
 
 def least_values(quasi: Quasi, labels: pa.Array) -> LeastValues:
@@ -291,6 +291,14 @@ class AnswerGroups:
         )
 
 
+class GroupAnswer(NamedTuple):
+    """The answer of a query for the values of its GROUP BY."""
+
+    query_id: int
+    keys: Keys
+    answer: Answer
+
+
 class ReleasedAnswer:
     """Answers queries from released rows."""
 
@@ -314,7 +322,7 @@ class ReleasedAnswer:
         self.matches: dict[tuple[str, int], Matches] = {}
         self.members: dict[tuple[str, ...], dict[Keys, npt.NDArray[np.int64]]] = {}
 
-    def answers(self, actual: Answers) -> Iterator[tuple[int, Keys, Answer]]:
+    def answers(self, actual: Answers) -> Iterator[GroupAnswer]:
         """Yield the query, the values of GROUP BY and the answer of each row of the result."""
         answered: dict[int, list[Keys]] = {}
         for query_id, keys in actual:
@@ -331,7 +339,7 @@ class ReleasedAnswer:
                 )
                 if not len(self.rows):
                     answer = answer._replace(estimate=self._unseen(query, tree))
-                yield query_id, (), answer
+                yield GroupAnswer(query_id, (), answer)
                 continue
             apart = Dropped(dropped.count, False, dropped.per_row, dropped.least, dropped.most)
             members = self._members(tuple(map(fold, query.groups)))
@@ -340,7 +348,7 @@ class ReleasedAnswer:
                 part = rows.only(members.get(keys, none))
                 if (query_id, keys) in actual or part.may.any():
                     actual_answer = actual.get((query_id, keys))
-                    yield (
+                    yield GroupAnswer(
                         query_id,
                         keys,
                         self._checked(query, part, aggregate(part, apart), actual_answer),

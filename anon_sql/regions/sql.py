@@ -1,7 +1,7 @@
 """Print the statements that sample, hash and count rows, with names always quoted."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -98,10 +98,18 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
     return exp.select(*of_all).from_(groups.subquery("groups")).sql(dialect)
 
 
-def _quasi(request: Request) -> Iterator[tuple[int, str, bool]]:
+class _QuasiColumn(NamedTuple):
+    """A quasi-identifier: its position, its name, and whether it is not text."""
+
+    position: int
+    name: str
+    is_number: bool
+
+
+def _quasi(request: Request) -> Iterator[_QuasiColumn]:
     """Give the number and the name of each quasi-identifier, and whether it is no text."""
     for c, (name, sql_type) in enumerate(request.quasi.items()):
-        yield c, name, is_number(request.function, name, sql_type)
+        yield _QuasiColumn(c, name, is_number(request.function, name, sql_type))
 
 
 def value_count_select(request: Request, name: str, dialect: str, source: str) -> str:

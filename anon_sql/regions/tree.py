@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -171,9 +172,17 @@ def _apart(column: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
     return float((heavy * (last - first)[groups]).sum())
 
 
-def _candidates(
-    column: Axis, rows: Codes, weights: Weights
-) -> Iterator[tuple[float, Test, tuple[int, ...], bool]]:
+class _CutCandidate(NamedTuple):
+    """A cut: the share of its smaller side, the test, the codes that it compares with, the side of
+    NULL."""
+
+    share: float
+    test: Test
+    codes: tuple[int, ...]
+    null: bool
+
+
+def _candidates(column: Axis, rows: Codes, weights: Weights) -> Iterator[_CutCandidate]:
     """Give the cuts of a column: share of the smaller side, test, codes, NULL's side.
 
     NULL goes to the lighter side.
@@ -184,7 +193,7 @@ def _candidates(
     missing, non_null = int(heavy[:nulls].sum()), int(until[-1])
     total = missing + non_null
     if missing and non_null:
-        yield min(missing, non_null) / total, Test.MISSING, (), True
+        yield _CutCandidate(min(missing, non_null) / total, Test.MISSING, (), True)
     for test, begin, end in _ranges(column, codes, until):
         listed = codes[end - 1 : end] if test is Test.AT_MOST else np.unique(codes[begin:end])
         if end - begin in (0, len(codes)) or len(listed) > MAX_LISTED_VALUES:
@@ -192,10 +201,18 @@ def _candidates(
         yes = int(until[end] - until[begin])
         null = yes < non_null - yes
         smaller = min(yes + null * missing, total - yes - null * missing)
-        yield smaller / total, test, tuple(listed.tolist()), null
+        yield _CutCandidate(smaller / total, test, tuple(listed.tolist()), null)
 
 
-def _ranges(column: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, int, int]]:
+class _TestRange(NamedTuple):
+    """A test, and the positions from begin to end, exclusive, of the rows that pass it."""
+
+    test: Test
+    begin: int
+    end: int
+
+
+def _ranges(column: Axis, codes: Codes, until: Weights) -> Iterator[_TestRange]:
     """Give the positions from begin to end, exclusive, of the rows that pass a test.
 
     codes: ascending, without NULL; until: weight of the rows before each position. Tests divide the
@@ -213,8 +230,8 @@ def _ranges(column: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, 
         )
     begin, end = (int(position) for position in np.searchsorted(codes, [low, high + 1]))
     prefix = Test.AMONG if column.tree is not None and not column.tree.intervals else Test.AT_MOST
-    yield prefix, 0, begin
-    yield prefix, 0, end
+    yield _TestRange(prefix, 0, begin)
+    yield _TestRange(prefix, 0, end)
     if column.number:
         return
     if column.tree is None:
@@ -222,7 +239,7 @@ def _ranges(column: Axis, codes: Codes, until: Weights) -> Iterator[tuple[Test, 
         ends = np.append(starts[1:], len(codes))
         heaviest = int(np.argmax(until[ends] - until[starts]))
         begin, end = int(starts[heaviest]), int(ends[heaviest])
-    yield Test.AMONG, begin, end
+    yield _TestRange(Test.AMONG, begin, end)
 
 
 def _child(tree: HierarchyTree, above: int, leaf: int) -> tuple[int, int]:

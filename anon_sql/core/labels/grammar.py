@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -281,16 +281,24 @@ def _odd(kind: str, texts: pa.Array, read: End) -> Bools:
     return odd
 
 
-def _fixed(kind: str) -> tuple[int, Decimal, Decimal] | None:
+class _FixedPoint(NamedTuple):
+    """A type of fixed point: digits after the point, and its least and largest value."""
+
+    scale: int
+    lowest: Decimal
+    highest: Decimal
+
+
+def _fixed(kind: str) -> _FixedPoint | None:
     """Return digits after the point and both ends of a type of fixed point; None for others."""
     if kind in _BITS:
         lowest = 0 if kind.startswith("U") else -(2 ** (_BITS[kind] - 1))
-        return 0, Decimal(lowest), Decimal(lowest + 2 ** _BITS[kind] - 1)
+        return _FixedPoint(0, Decimal(lowest), Decimal(lowest + 2 ** _BITS[kind] - 1))
     if not kind.startswith("DECIMAL("):
         return None
     width, scale = map(int, kind[len("DECIMAL(") : -1].split(","))
     highest = Decimal(10**width - 1).scaleb(-scale, _DIGITS)
-    return scale, -highest, highest
+    return _FixedPoint(scale, -highest, highest)
 
 
 def _within(kind: str, texts: pa.Array, odd: npt.NDArray[np.int64], *, upper: bool) -> End:

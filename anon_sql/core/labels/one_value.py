@@ -1,5 +1,7 @@
 """Compute, print and verify the one value that a class shows in place of a range."""
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -88,7 +90,15 @@ def _middle(sql_type: str, rows: pa.Array, starts: Ints) -> Ints:
     return chosen
 
 
-def _integer_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
+class _IntegerMeans(NamedTuple):
+    """Per class, the mean rounded down, the remainder of the sum, and the rows."""
+
+    floors: Ints
+    rest: Ints
+    sizes: Ints
+
+
+def _integer_means(keys: Ints, starts: Ints) -> _IntegerMeans:
     """Return the mean of each class rounded down, the remainder of its sum, and its rows.
 
     The sum of differences from the smallest key is kept in two halves, so that nothing overflows.
@@ -102,7 +112,7 @@ def _integer_means(keys: Ints, starts: Ints) -> tuple[Ints, Ints, Ints]:
     low += (high % share) << np.uint64(32)
     quotient = ((high // share) << np.uint64(32)) + low // share
     means = np.asarray(least + quotient.view(np.int64), np.int64)
-    return means, (low % share).astype(np.int64), count
+    return _IntegerMeans(means, (low % share).astype(np.int64), count)
 
 
 def _means(sql_type: str, rows: pa.Array, starts: Ints) -> Floats:

@@ -97,15 +97,26 @@ def read_columns(types: Sequence[str], columns: Sequence[pa.Array]) -> list[Rang
     ]
 
 
-def _split(sql_type: str, labels: pa.Array) -> tuple[Bools, Bools, tuple[pa.Array, pa.Array]]:
+class _SplitLabels(NamedTuple):
+    """star: bool[m], suppressed. empty: bool[m], only NULLs. ends: the printed lower and upper
+    ends."""
+
+    star: Bools
+    empty: Bools
+    ends: tuple[pa.Array, pa.Array]
+
+
+def _split(sql_type: str, labels: pa.Array) -> _SplitLabels:
     """Return which labels are suppressed, which are NULL alone, and the two printed ends."""
     if not pa.types.is_struct(labels.type):
         labels = _text(labels)
-        return true(pc.equal(labels, grammar.STAR)), ~valid(labels), grammar.ends(labels)
+        return _SplitLabels(
+            true(pc.equal(labels, grammar.STAR)), ~valid(labels), grammar.ends(labels)
+        )
     present = valid(labels)
     ends = [pc.if_else(pa.array(present), labels.field(end), None) for end in ("min", "max")]
     texts = ends if ends[0].type == pa.string() else printed(ends, [sql_type] * 2)
-    return ~present, present & ~valid(ends[0]) & ~valid(ends[1]), (texts[0], texts[1])
+    return _SplitLabels(~present, present & ~valid(ends[0]) & ~valid(ends[1]), (texts[0], texts[1]))
 
 
 def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ranges:

@@ -19,7 +19,13 @@ from anon_sql.attacks.attacks import (
 from anon_sql.attacks.candidates import People, RawGroups
 from anon_sql.attacks.downcoding import DOWNCODED, QuasiColumn, downcoding
 from anon_sql.attacks.downcoding import NAME as DOWNCODING
-from anon_sql.attacks.inference import INFERRED, Inference, inference, number_values
+from anon_sql.attacks.inference import (
+    INFERRED,
+    Inference,
+    SensitiveColumn,
+    inference,
+    number_values,
+)
 from anon_sql.attacks.inference import NAME as INFERENCE
 from anon_sql.attacks.minimality import CLAIMED, VisibleClasses, minimality
 from anon_sql.attacks.minimality import NAME as MINIMALITY
@@ -77,7 +83,7 @@ def inferred(argument: Any, raw_groups: Any, parameters: Any) -> pa.Array:
     for name, spread in values.items():
         table, held = raw.get(name, (NOTHING, None))
         numbers = None if held is None else number_values(pair.types[name], held)
-        columns[name] = spread, table, numbers
+        columns[name] = SensitiveColumn(spread, table, numbers)
     return as_rows(inference(columns, options))
 
 
