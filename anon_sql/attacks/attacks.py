@@ -46,7 +46,7 @@ def linking(people: People, left_out: int, arguments: Mapping[str, Any], threads
     matched = matches(people, persons, all_columns.copy(), threads)
     rows = matched.rows + max(left_out, 0)
     reidentified = float((1 / rows[rows > 0]).sum())
-    disclosed = ((matched.varied == 1) & (matched.mine > 0)).sum(axis=0)
+    disclosed = ((matched.varied == 1) & (matched.persons_value > 0)).sum(axis=0)
     many = len(persons)
     table_rows = [
         {
@@ -179,7 +179,7 @@ def background(people: People, arguments: Mapping[str, Any], threads: int) -> pa
         return _guess_rows(people, int(people.sizes.sum()), *majority(people))
     chosen = draw.random((len(persons), columns)).argsort(axis=1)[:, :many]
     matched = matches(people, persons, np.ascontiguousarray(chosen), threads)
-    right = (matched.mine > 0) & (matched.mine == matched.most)
+    right = (matched.persons_value > 0) & (matched.persons_value == matched.most)
     guessed = (right / np.maximum(matched.ties, 1)).sum(axis=0)
     return _guess_rows(people, len(persons), guessed, _baseline(people, persons))
 

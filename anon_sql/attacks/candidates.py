@@ -127,14 +127,14 @@ class Matches:
 
     rows: int64[p], their number. The others are int64[p, s], by sensitive column. varied: the
     number of their distinct values. most: rows with the most frequent value. ties: the number of
-    values that are as frequent. mine: rows with the person's value.
+    values that are as frequent. persons_value: rows with the person's value.
     """
 
     rows: Ints
     varied: Ints
     most: Ints
     ties: Ints
-    mine: Ints
+    persons_value: Ints
 
 
 def matches(people: People, persons: Ints, known_columns: Ints, threads: int) -> Matches:

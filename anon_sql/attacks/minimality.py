@@ -301,7 +301,7 @@ def _row(
 ) -> dict[str, Any]:
     low, high = wilson(claims.correct, claims.claimed)
     baseline = claims.by_chance / claims.claimed if claims.claimed else None
-    told = low is not None and baseline is not None and low > baseline
+    is_above_chance = low is not None and baseline is not None and low > baseline
     row = {
         "attribute": name,
         "persons": people,
@@ -312,7 +312,11 @@ def _row(
         "high": high,
         "baseline_share": baseline,
         "certain": claims.certain,
-        "gain": (claims.correct - claims.by_chance) / people if told else 0.0 if people else None,
+        "gain": (claims.correct - claims.by_chance) / people
+        if is_above_chance
+        else 0.0
+        if people
+        else None,
         "runs": runs,
         "every_world": every,
     }
@@ -339,19 +343,23 @@ def _require_made(attacker: Attacker, request: Request, visible: VisibleClasses)
     made, kept = attacker.made, np.flatnonzero(~attacker.made.dropped)
     first = np.empty(len(made.dropped), np.int64)
     first[made.group_of] = np.arange(len(made.group_of))
-    ours = []
+    made_labels = []
     for name, labels in zip(request.quasi, made.labels, strict=True):
         text = shown(request, name, labels)
-        ours.append(text.take(pa.array(labels.label_of[first[kept]])))
-    ours_of = np.empty(len(made.dropped), np.int64)
-    ours_of[made.row_group] = attacker.classes
-    classes_of = ours_of[kept].tolist()
-    mine = dict(zip(zip(*map(as_tuples, ours), strict=True), classes_of, strict=True))
+        made_labels.append(text.take(pa.array(labels.label_of[first[kept]])))
+    class_of_group = np.empty(len(made.dropped), np.int64)
+    class_of_group[made.row_group] = attacker.classes
+    classes_of = class_of_group[kept].tolist()
+    class_of_labels = dict(
+        zip(zip(*map(as_tuples, made_labels), strict=True), classes_of, strict=True)
+    )
     shown_labels = (visible.labels[name] for name in request.quasi)
-    theirs = list(zip(*map(as_tuples, shown_labels), strict=True))
-    if len(theirs) != len(mine) or set(theirs) != set(mine):
+    visible_labels = list(zip(*map(as_tuples, shown_labels), strict=True))
+    if len(visible_labels) != len(class_of_labels) or set(visible_labels) != set(class_of_labels):
         raise _not_made()
-    class_ids = np.array([mine[labels_of_class] for labels_of_class in theirs], np.int64)
+    class_ids = np.array(
+        [class_of_labels[labels_of_class] for labels_of_class in visible_labels], np.int64
+    )
     if (attacker.shape.sizes[class_ids] != visible.sizes).any():
         raise _not_made()
     released = ~made.dropped[made.row_group]

@@ -140,8 +140,8 @@ def has_numeric_ranges(column: Coverage) -> bool:
 
 def shows_range(column: Coverage) -> Bools:
     """Return which labels are a range or one value."""
-    said = column.parsed
-    return ~(said.star | said.empty | said.malformed)
+    parsed = column.parsed
+    return ~(parsed.star | parsed.empty | parsed.malformed)
 
 
 def _is_value(column: Coverage, codes: Ints) -> Bools:
@@ -295,7 +295,7 @@ def _written(kind: str, ends: pa.Array, as_printed: pa.Array, exact: Bools) -> B
     return written
 
 
-def _sets_written_otherwise(said: Sets, released: pa.Array) -> Bools:
+def _sets_written_otherwise(sets: Sets, released: pa.Array) -> Bools:
     """Return which sets a release would print in another way."""
     labels = released.to_pylist() if pa.types.is_string(released.type) else [None] * len(released)
     return np.array(
@@ -305,7 +305,7 @@ def _sets_written_otherwise(said: Sets, released: pa.Array) -> Bools:
                 list(words) != sorted(set(words), key=str.encode)
                 or (label is not None and grammar.of_set(words) != label)
             )
-            for words, label in zip(said.words, labels, strict=True)
+            for words, label in zip(sets.words, labels, strict=True)
         ],
         dtype=np.bool_,
     )

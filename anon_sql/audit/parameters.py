@@ -1,6 +1,6 @@
 """What ``audit`` and ``anon_manifest`` take: the requirements of a release, none of which must be.
 
-The privacy models' own parameters are theirs; a level of NULL asks for nothing.
+Each privacy model declares its own parameters; a level of NULL requires nothing.
 """
 
 from dataclasses import dataclass

@@ -266,12 +266,14 @@ def _series(rows: _Rows, fits: _Fits, k: int | None) -> Property:
         parts.append(f"at least {lacking:,} of {many(units, 'cohort')} cannot be whole in a class")
     if thin:
         parts.append(f"{many(thin, 'group')} of equal labels cannot have k = {k} persons present")
-    said = "; ".join(parts) or (
+    sentence = "; ".join(parts) or (
         f"as far as a file shows it, {many(len(rows.row_tuples), 'row')} are those of "
         f"{many(units, 'cohort')}, each whole in a class"
     )
     violations = other + lacking + thin
-    return Property("series", 0, violations, violations == 0, f"{said[0].upper()}{said[1:]}.")
+    return Property(
+        "series", 0, violations, violations == 0, f"{sentence[0].upper()}{sentence[1:]}."
+    )
 
 
 def _companions(fits: _Fits, size: Ints, required: int) -> Property:
@@ -290,12 +292,12 @@ def _companions(fits: _Fits, size: Ints, required: int) -> Property:
     return Property("cohort_l", 0, share, not below, meaning, None)
 
 
-def _waiting(persons: int, withheld: int, theirs: int) -> Property:
+def _waiting(persons: int, withheld: int, rows_of_waiting: int) -> Property:
     sentence = f"{many(persons, 'person')} of the raw table wait{'s' if persons == 1 else ''}"
     sentence += f", and {withheld:,} more had to be withheld" if withheld else ""
-    rows = ("no row is theirs", "1 row can only be theirs", "{} rows can only be theirs")
-    none, one, more = (f"{sentence}; {ending}." for ending in rows)
-    return none_of("waiting_rows", theirs, (none, one, more))
+    endings = ("no row is theirs", "1 row can only be theirs", "{} rows can only be theirs")
+    none, one, more = (f"{sentence}; {ending}." for ending in endings)
+    return none_of("waiting_rows", rows_of_waiting, (none, one, more))
 
 
 def _former(former: int, other: int) -> Property:

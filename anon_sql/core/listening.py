@@ -16,7 +16,7 @@ class Step:
     function: the function that works.
     done, total: finished work, or seconds of a search with a time limit; total is None if it is
         unknown.
-    note: what it works at; '' if the name of the function says it.
+    note: the present step; '' if the name of the function is enough.
     seconds: since the listener began to listen.
     """
 
@@ -63,17 +63,18 @@ class Listener:
 
     @property
     def function(self) -> str:
-        """Return the function that was told of last, '' before the first."""
+        """Return the function of the last step, '' before the first."""
         return self._last.function if self._last is not None else ""
 
     def tell(self, function: str, done: float, total: float | None, note: str) -> None:
-        """Tell of work that is counted."""
+        """Report work that is counted."""
         with self._lock:
             self._tell(Step(function, done, total, note))
             self._counts = True
 
     def look(self, function: str) -> None:
-        """Tell that a function still works; counted work of which it may be part is told again."""
+        """Report that a function still works; counted work that it may be part of is reported
+        again."""
         with self._lock:
             counted_work = self._work if self._counts else None
             self._tell(counted_work or Step(function))
@@ -86,13 +87,13 @@ class Listener:
                 self._tell(Step(self._work.function))
 
     def cover(self, step: Step, ended: threading.Event) -> None:
-        """Tell of another step instead of all that is told until ``ended`` is set."""
+        """Report another step instead of all others until ``ended`` is set."""
         with self._lock:
             self._cover = step, ended
             self._tell(self._work)
 
     def uncover(self, ended: threading.Event) -> None:
-        """Tell again of the work that ``cover`` has covered, unless another step covers it."""
+        """Report the work that ``cover`` has replaced, unless another step replaces it."""
         with self._lock:
             if self._cover is not None and self._cover[1] is ended:
                 step, self._cover = self._cover[0], None
@@ -100,7 +101,7 @@ class Listener:
                 self._tell(counted or Step(step.function))
 
     def close(self) -> None:
-        """Tell nothing from now on; a callback that runs in another thread ends before."""
+        """Report nothing from now on, after a callback that runs in another thread has ended."""
         with self._lock:
             self._closed = True
 

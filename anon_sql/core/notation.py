@@ -1,4 +1,4 @@
-"""Recognize texts that are numbers, dates or times in another notation, and say how to read them.
+"""Recognize texts that are numbers, dates or times in another notation, and describe it.
 
 A notation has a pattern, which Python and DuckDB read alike, and a SQL expression that gives the
 plain text of a value: the number, date or timestamp as DuckDB prints it. Whatever does not fit the
@@ -93,7 +93,7 @@ class Notation:
 
     @property
     def plain(self) -> bool:
-        """Return whether DuckDB reads the texts without being told how."""
+        """Return whether DuckDB reads the texts without further settings."""
         return self == Notation() or self.format in _ISO
 
     @property
@@ -118,7 +118,7 @@ class Notation:
         return f"numbers with {' and '.join(parts)}" if parts else "numbers"
 
     def settings(self) -> dict[str, str]:
-        """Return the parameters of a reader that say so, by name."""
+        """Return the parameters of a reader for this notation, by name."""
         if self.format:
             return {"date_format" if self.sql_type == "DATE" else "timestamp_format": self.format}
         return {"decimal": self.decimal} | ({"thousands": self.thousands} if self.thousands else {})
@@ -190,8 +190,8 @@ def _compiled(notation: Notation) -> re.Pattern[str]:
 class Recognized:
     """The notation of a column.
 
-    fit, count: the texts that are written so, and all that are no missing marker. rival: a
-    notation that fits too and in which they mean something else.
+    fit, count: the number of texts in the notation, and of all except missing markers. rival:
+    another fitting notation, in which the texts have other meanings.
     """
 
     notation: Notation
@@ -220,7 +220,7 @@ class Recognized:
 
 
 def missing(text: str) -> bool:
-    """Return whether a text, as many files have it, stands for no value."""
+    """Return whether a text is a common marker of a missing value."""
     return text.strip().lower() in MISSING
 
 
@@ -268,7 +268,7 @@ def _candidates(sample: Mapping[str, int]) -> Iterator[Notation]:
 
 
 def _unit(sample: Mapping[str, int]) -> tuple[str, str] | None:
-    """Return what stands before and after nearly all numbers, mostly nothing.
+    """Return the texts before and after nearly all numbers, which are mostly empty.
 
     None for texts that are not numbers.
     """
@@ -294,7 +294,7 @@ def fits(notation: Notation, texts: Sequence[str]) -> bool:
 
 
 def _shows(notation: Notation, counts: Mapping[str, int], whole: bool) -> bool:
-    """Return whether the texts show that they are no codes of digits."""
+    """Return whether some text shows that the texts are not codes of digits."""
     if notation.format or notation.before or notation.after:
         return True
     if notation == Notation():  # codes such as 250.13 stand beside others such as V57

@@ -135,7 +135,7 @@ def require_key(function: str, key: bytes) -> None:
 
 
 def _text(key: bytes) -> str | None:
-    """Return the text that the bytes are, with one kind of blank; None if they are no text."""
+    """Return the text that the bytes are, with one kind of blank; None if they are not text."""
     try:
         text = unicodedata.normalize("NFKC", key.decode())
     except UnicodeDecodeError:
@@ -279,7 +279,7 @@ def key_of(function: str, name: object) -> bytes:
 def named_key(function: str, written: str, value: Any, why: str) -> Any:
     """Return a key that names an environment variable, where a secret itself must not stand.
 
-    written: the parameter as its users write it; why: no secret may stand there, in words. None is
+    written: the parameter as its users write it; why: the reason, for the error. None is
     returned as it is. Raises AnonError for any other text.
     """
     if value is not None and not (isinstance(value, str) and value.startswith("env:")):
@@ -322,7 +322,8 @@ def key_check(key: bytes) -> str:
 def entry_digest(fields: Iterable[bytes], key: bytes) -> str:
     """Return 64 hexadecimal digits of HMAC-SHA-512 of the fields of an entry, in their order.
 
-    Each is hashed after its length in 8 bytes, so that no two lists of fields are hashed alike.
+    Each is hashed after its length in 8 bytes, so that different lists of fields differ in what is
+    hashed.
     """
     keyed = hmac.new(key, b"entry", "sha512")
     for field in fields:

@@ -44,8 +44,8 @@ class Progress:
     """A progress bar that counts finished work, or elapsed seconds of a search with a time limit.
 
     Within another Progress of the same thread nothing is shown, but the outer bar is refreshed. If
-    the call has a listener, it is told instead of a bar. ``rich`` is imported only when a bar
-    appears.
+    the call has a listener, the steps go to it, and no bar is shown. ``rich`` is imported only when
+    a bar appears.
 
     total: the amount of work, None if unknown.
     seconds: the time limit; with it, the bar shows time instead of work.

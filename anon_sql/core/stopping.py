@@ -97,7 +97,8 @@ def current() -> Stop | None:
 
 
 def check(function: str = "") -> None:
-    """Raise AnonError if the call that this thread works for is to stop; else tell its listener.
+    """Raise AnonError if the call that this thread works for is to stop; else report to its
+    listener.
 
     function: its name, for the error; '' for the name that an earlier look had.
     """
@@ -161,7 +162,7 @@ def work(stop: Stop | None, task: Callable[..., T], *arguments: Any) -> T:
 
 
 def belongs_to(connection: int) -> None:
-    """Say that the call that this thread works for is of a connection of its database."""
+    """Record the connection of the call that this thread works for."""
     stop = current()
     if stop is not None:
         stop._belongs_to(connection)

@@ -57,7 +57,7 @@ class Node:
     """A table of the tree.
 
     link: to its parent, None for the root. role: of the link. keys: the columns by which children
-    name its rows. quasi, sensitive, kept: columns of these roles that are no key and no link.
+    name its rows. quasi, sensitive, kept: columns of these roles that are neither keys nor links.
     """
 
     table: Table

@@ -38,7 +38,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def set_height(counts: Ints) -> Floats:
-    """Return the loss of sets of so many texts, 0 or 1."""
+    """Return the loss of sets by their numbers of texts, 0 or 1."""
     return np.where(counts > 1, 1.0, 0.0)
 
 
@@ -194,7 +194,8 @@ def range_loss(low: Floats, high: Floats, least: float, most: float) -> Floats:
 
 
 def set_loss(counts: Ints, values: int, form: str = "share") -> Floats:
-    """Return the NCP of sets of so many texts in a domain of so many, NULL among them.
+    """Return the NCP of sets; counts: their texts. values: texts of the domain, counting NULL as
+    one.
 
     form: ``dop`` for (counts - 1) / (values - 1).
     """

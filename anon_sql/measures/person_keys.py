@@ -26,7 +26,7 @@ CHANCE = 0.01  # share of all pairs of rows that may be equal in every quasi-ide
 
 @dataclass(frozen=True)
 class Alike:
-    """How alike two rows are that have the same value of an identifier, as means over such pairs.
+    """The similarity of two rows with the same value of an identifier, as means over such pairs.
 
     each: share of the quasi-identifiers in which they are equal. all: share of the pairs that are
     equal in every one of them. Both are 0 without pairs or without quasi-identifiers.

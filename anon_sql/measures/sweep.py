@@ -61,7 +61,7 @@ class OneMethod:
 
 @dataclass(frozen=True)
 class SizeList:
-    """A list of values, read without repeats; a value that is no k is an error in its row."""
+    """A list of values without repeats; a value that cannot be a k becomes an error in its row."""
 
     def read(self, function: str, name: str, value: Any) -> tuple[Any, ...]:
         listed = list(value) if isinstance(value, (list, tuple)) else [value]
@@ -233,10 +233,10 @@ def sweep(
     """Return a row for each method, k and l, the last of them changing fastest.
 
     A row has ``method``, ``k``, ``l`` where it varies, ``seconds`` and the measures, or a ``note``
-    in their place where there is no release. source: None for a table without rows, of which
-    ``nothing`` says what is measured. measure_of: called once, for the measures of each release.
-    methods: None for all that fit the table and add no rows to it. ls: None in it for the l of the
-    request. Raises AnonError for values that labels cannot represent, and after Ctrl-C.
+    in their place where there is no release. source: None for a table without rows, whose measures
+    are ``nothing``. measure_of: called once, for the measures of each release. methods: None for
+    all that fit the table and add no rows to it. ls: None in it for the l of the request. Raises
+    AnonError for values that labels cannot represent, and after Ctrl-C.
     """
     table = None if source is None else SweptTable(source, request, paths)
     measure = None if table is None else measure_of(table)

@@ -78,7 +78,8 @@ def value_loss(
 def _of_means(
     values: Floats, means: Floats, middle: float, total: float, slack: float
 ) -> float | None:
-    """Return SSE / SST of classes whose rows show their means; None if these are no such means.
+    """Return SSE / SST of classes whose rows show their means; None if they are not means of
+    classes.
 
     slack: how much rounding can change the mean of the means. The squares within classes are all
     squares less those of the means.

@@ -1,17 +1,16 @@
 """Recode the columns of a table to levels that all rows share, and judge the result.
 
-- The levels of a column say how its values are recoded if all rows have one level. A column with a
-  hierarchy has the levels of its tree. Numbers, dates and times without one have their values,
-  ranges, each level twice as wide as the last, and ``*``; text without one has its values and
-  ``*``. NULL stays NULL below the last level. Ranges begin at multiples of their width. The
-  narrowest width is 1, 2 or 5 times a power of ten: of numbers in their unit, of dates in days, of
-  times in microseconds.
-- Groups of rows with the same recoded values are counted on distinct combinations of values. Groups
-  of one node are rolled up to those of a more general node; rows are read once. After Incognito
-  (LeFevre et al. 2005), which rolls frequency sets up in the same way.
-- A node of a generalization lattice is judged by its loss, the rows it suppresses, and whether it
-  is legal. Groups that are not legal are suppressed. If suppressed rows are shown, they are a class
-  that must be legal too: the smallest groups join them, of equal ones those that lose most.
+- The levels of a column determine how its values are recoded if all rows have one level. A column
+with a hierarchy has the levels of its tree. Numbers, dates and times without one have their values,
+ranges, each level twice as wide as the last, and ``*``; text without one has its values and ``*``.
+NULL stays NULL below the last level. Ranges begin at multiples of their width. The narrowest width
+is 1, 2 or 5 times a power of ten: of numbers in their unit, of dates in days, of times in
+microseconds. - Groups of rows with the same recoded values are counted on distinct combinations of
+values. Groups of one node are rolled up to those of a more general node; rows are read once. After
+Incognito (LeFevre et al. 2005), which rolls frequency sets up in the same way. - A node of a
+generalization lattice is judged by its loss, the rows it suppresses, and whether it is legal.
+Groups that are not legal are suppressed. If suppressed rows are shown, they are a class that must
+be legal too: the smallest groups join them, of equal ones those that lose most.
 """
 
 from collections.abc import Sequence

@@ -75,18 +75,14 @@ class Call(Generic[Options]):
     ``across_strata``.
 
     constraint: what the rows of a class must satisfy, of the real rows alone if ``real`` is not
-        None.
-    options: the method's own parameters.
-    classes: int32[n], from a column of the table.
-    real: bool[n], False for rows that a method added; None without such rows.
-    strata: int32[n], the stratum of each row, which no class crosses; None for one stratum.
-    fixed: the columns that make up the strata.
-    suppressed_released: whether suppressed rows are released, as a class that must be legal.
-    one_value: whether the release shows a mean or median of each class.
-    rows: of the whole table, if the rows of the call are some of them, as the rows of a stratum
-        are; None: all.
-    secret: a key, if the release is transparent: its classes tell nothing of sensitive values.
-    by_size: whether a transparent release goes by the size of classes.
+    None. options: the method's own parameters. classes: int32[n], from a column of the table. real:
+    bool[n], False for rows that a method added; None without such rows. strata: int32[n], the
+    stratum of each row, which no class crosses; None for one stratum. fixed: the columns that make
+    up the strata. suppressed_released: whether suppressed rows are released, as a class that must
+    be legal. one_value: whether the release shows a mean or median of each class. rows: of the
+    whole table, if the rows of the call are some of them, as the rows of a stratum are; None: all.
+    secret: a key, if the release is transparent: its classes disclose nothing about sensitive
+    values. by_size: whether a transparent release goes by the size of classes.
     """
 
     function: str

@@ -93,7 +93,7 @@ def microaggregate(
 ) -> Classes:
     """Return classes of k to 2k - 1 rows, int32[n].
 
-    The option ``effort`` says how many starts are tried; 'best' searches on until ``until`` or for
+    The option ``effort`` sets the number of starts; 'best' searches on until ``until`` or for
     the option ``rounds``.
 
     x: the points.

@@ -125,7 +125,7 @@ def _keys(
 def window_order(
     table: QuasiTable, order: Order, k: int, workers: Workers, piece: int = JOB_ROWS
 ) -> Order:
-    """Return the order with each row near those just before it, within pieces of so many rows."""
+    """Return the order with each row near those just before it, within pieces of ``piece`` rows."""
     width = int(np.clip(AIMED_COMPARISONS // max(len(order), 1), *WINDOW_ROWS))
     few, many = max(1, round(FEW_SHARE * k)), max(1, round(MANY_SHARE * k))
     points, parts = spread(table), pieces(len(order), piece)

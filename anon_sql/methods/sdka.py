@@ -162,7 +162,7 @@ def sdka(table: QuasiTable, call: Call[Sdka]) -> Partition:
 def _nodes(real_table: QuasiTable, classes: Nodes, dominant: float) -> Nodes:
     """Return the node of each class in each column, int32[m, d].
 
-    -1 for NULL alone and if the column has no hierarchy, the root if NULL stands beside values.
+    -1 for NULL alone and if the column has no hierarchy, the root if it has NULL and values.
 
     real_table: the real rows.
     classes: int32[n], class of each.

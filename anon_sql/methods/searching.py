@@ -122,7 +122,7 @@ def late(until: float | None) -> bool:
 
 
 def working_time() -> float:
-    """Return the seconds of a clock that stands still while kernels are compiled."""
+    """Return the seconds of a clock that stops while kernels are compiled."""
     return time.monotonic() - kernels.kernel.compile_seconds()
 
 

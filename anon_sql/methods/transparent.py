@@ -1,4 +1,5 @@
-"""Classes that tell an attacker who knows the algorithm no more than the definition allows.
+"""Make classes that disclose no more than the definition allows, even to an attacker who knows the
+algorithm.
 
 Source: this project; the attacker is that of Xiao, Tao and Koudas (2010), who define transparent
 anonymization. Rows are divided into groups that are legal, and classes are unions of groups, made
@@ -67,7 +68,7 @@ def of_least_size(table: QuasiTable, call: Call[Any], plain: Plain) -> Partition
     """Return classes of k' or more rows, made from quasi-identifiers and k' alone.
 
     k' is the first size, from k up to the whole table, at which all classes satisfy the constraint.
-    Sizes grow by a twentieth. So k' is all that the classes can tell of sensitive values.
+    Sizes grow by a twentieth. So classes disclose only k' about sensitive values.
     """
     size = call.constraint.k
     while size < table.rows:

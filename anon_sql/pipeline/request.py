@@ -84,7 +84,7 @@ class Request:
     classes: the column of class ids.
     seed: of random choices; with a key, the one that ``choices`` derives.
     ties: a key that decides between rows with equal quasi-identifiers, None without a key.
-    transparent: whether classes must tell nothing of sensitive values.
+    transparent: whether classes must disclose nothing about sensitive values.
     models: the privacy models that are required of sensitive values.
     options: the group of the function's own parameters.
     threads: number of threads.
@@ -169,8 +169,7 @@ def checked(
     call_arguments: arguments by name; those that are left out have their defaults.
     complete: whether every column must have a role, as in a release.
     drops: columns that are left out besides identifiers.
-    key_of: returns the key that the argument of ``key`` stands for, from the function and the
-        argument.
+    key_of: returns the key from the function and the argument of ``key``.
     """
     if call_arguments.get("series") is not None:  # SQL reads it, and does not pass it on
         rule = Parameter("series") + " is a parameter of the SQL function alone"

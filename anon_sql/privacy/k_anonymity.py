@@ -19,7 +19,7 @@ class KAnonymity(Model):
 
     @staticmethod
     def meaning(k: int | None, fewest: int, passed: bool | None, noun: str) -> str:
-        """Return what an audit says of the smallest class, a sentence.
+        """Return the sentence of an audit about the smallest class.
 
         k: None if it is only measured.
         fewest: what the smallest class has.

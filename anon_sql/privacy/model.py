@@ -119,7 +119,7 @@ class ValueModel(Model):
         return np.asarray(~(short <= ROUNDING))
 
     def meaning(self, reached: float, passed: bool) -> str:
-        """Return what an audit says of the level that the worst class reaches, a sentence."""
+        """Return the sentence of an audit about the level of the worst class."""
         reached_text, level = figures(reached, self.level)
         required = (
             f"at least {level} is required" if self.at_least else f"at most {level} is allowed"

@@ -107,7 +107,7 @@ class _QuasiColumn(NamedTuple):
 
 
 def _quasi(request: Request) -> Iterator[_QuasiColumn]:
-    """Give the number and the name of each quasi-identifier, and whether it is no text."""
+    """Yield the quasi-identifiers."""
     for c, (name, sql_type) in enumerate(request.quasi.items()):
         yield _QuasiColumn(c, name, is_number(request.function, name, sql_type))
 
@@ -190,9 +190,9 @@ WEIGHT = "weight"
 def one_in(rows: int, wanted: int = SAMPLE_ROWS, different: int | None = None) -> int:
     """Return m for a sample of about ``wanted`` rows, one in m.
 
-    different: of one row in ``HASH_MODULUS`` by hash, those that are not alike. The sample is
-    larger if it would have less than ``DIFFERENT_ROWS`` of them: where many are alike, few say too
-    little about the rest.
+    different: the number of distinct rows among one row in ``HASH_MODULUS`` by hash. The sample is
+    enlarged until about ``DIFFERENT_ROWS`` distinct rows are expected in it, because few distinct
+    rows would not represent the others.
     """
     many = rows // wanted
     if different is not None:
@@ -201,11 +201,11 @@ def one_in(rows: int, wanted: int = SAMPLE_ROWS, different: int | None = None) -
 
 
 def sampled(rows: int, m: int, sample: Callable[[int], pa.Table]) -> tuple[pa.Table, int]:
-    """Return a sample of one row in m, and m; more rows are sampled where most are alike.
+    """Return a sample of one row in m, and m; m is decreased if most rows are equal.
 
     rows: of the table. sample: returns the sample of a given m, as ``sample_select`` describes it.
-    Rows with equal quasi-identifiers are all in the sample or none is, so that few different ones
-    would say too little about the rest.
+    Either all rows with equal quasi-identifiers are in the sample or none, so few distinct rows
+    would not represent the others.
     """
     wanted = max(1, min(DIFFERENT_ROWS, rows // (2 * m)))
     rows_of_sample = sample(m)
@@ -225,7 +225,7 @@ def sample_select(request: Request, dialect: str, source: str, m: int) -> str:
 
     Its columns are ``quasi_i`` for quasi-identifier number i, text as VARCHAR, and ``weight``, the
     number of sampled rows with these values. Rows that are equal in all quasi-identifiers are all
-    in the sample or none is (see ``sampled``); if other columns decided, the regions would tell of
+    in the sample or none is (see ``sampled``); if other columns decided, regions would disclose
     their values.
     """
     columns = [

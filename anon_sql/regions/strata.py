@@ -172,7 +172,8 @@ class _Counting:
         return int(counted["many"]), int(counted["least"] or 0)
 
     def refusal(self, many: int, smallest: int) -> AnonError:
-        """Return the error for so many strata, or that for the whole table if it is not legal."""
+        """Return the error for ``many`` illegal strata, or for the whole table if it is not
+        legal."""
         request, function = self.request, self.request.function
 
         def counted(name: str | None) -> pa.Table:

@@ -137,7 +137,7 @@ def axis(column: Column) -> Axis:
 def best(
     axes: Sequence[Axis], orders: Sequence[Codes], weights: Weights, near: Codes
 ) -> Chosen | None:
-    """Return the best cut of some rows, or None if they are alike in every column.
+    """Return the best cut of some rows, or None if they are equal in every column.
 
     orders: the rows as each axis sorts them. near: int32[n], the group of rows near each other that
     a row is in, as a class would be. A cut divides the classes that lie on both sides, which costs

@@ -176,7 +176,7 @@ def sample(
 
     rows: of the raw table; sizes: int64[m], rows of each class; suppressed: bool[m], classes of
     suppressed rows, which are one. population: whether a table of it is given. Raises AnonError for
-    a population that is smaller than its sample, and for weights that are no positive numbers.
+    a population that is smaller than its sample, and for weights that are not positive.
     """
     size_arguments = {
         "sampling_fraction": request.sampling_fraction,
@@ -208,7 +208,7 @@ def _weighted(
     suppressed: npt.NDArray[np.bool_],
     weights: ClassWeights,
 ) -> SamplingDesign:
-    """Return a population that has as many rows for each row of the sample as its weight says.
+    """Return the design in which each row of the sample represents as many rows as its weight.
 
     A row that is left out of the release has the mean weight of the suppressed rows, or of all rows
     where none is released.

@@ -252,7 +252,7 @@ def _place(state: State, table: SeriesTable, key: bytes, apart: bool) -> float:
 def blind_leaves(table: SeriesTable, rows: int) -> tuple[QuasiTable, npt.NDArray[np.int32]]:
     """Return the quasi-identifiers of a table, and classes of at least so many rows of them.
 
-    Values of other columns have no part in it, and rows alike are told apart by their persons.
+    The values of other columns are not used, and equal rows are distinguished by their people.
     """
     method = find_method("anonymize")
     many = len(table.codes)

@@ -57,9 +57,10 @@ def place(
 
     classes: int32[n], blind leaves, in canonical order. codes: int32[n, s], the value of each
     sensitive column; rank: uint64[n], random numbers that are secret; both in the order of the
-    source. waiting: largest expected share that a halved leaf may make wait. apart: these are
-    persons who have waited, to whom nothing is promised. Near ones mostly have the same value, so
-    their leaves are not halved, and one without a cohort is united with the nearest other one.
+    source. waiting: largest expected share that a halved leaf may make wait. apart: whether these
+    are people who have waited, for whom there is no guarantee. Near ones mostly have the same
+    value, so their leaves are not halved, and a leaf without a cohort is united with the nearest
+    one.
     """
     order, weight = table.order, table.model.weight
     judged = (table.rows + 1 if apart else MIN_HALVED_ROWS, waiting, MAX_BARE_SHARE, DEALS)

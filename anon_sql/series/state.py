@@ -211,8 +211,8 @@ def read_state(
     """Return the state that the rows of a relation are; None for a relation without rows.
 
     rows: structs of three texts. types: SQL type by column name. key: None to leave it unchecked.
-    Raises AnonError for a relation that is no state, that another version or key has made, or whose
-    rows do not belong together.
+    Raises AnonError for a relation that is not a state, for a state of another version or key, and
+    for rows that do not belong together.
     """
     rule = _named(function) + " must be a state that series_next has made"
     in_pandas = {**COLUMNS, "cohort": "DOUBLE"}  # as it holds whole numbers beside NULL

@@ -172,7 +172,8 @@ class Counts:
     """Counts of one column; NULL is a value.
 
     distinct: of values. unique: of rows whose value no other row has. pairs: of pairs of rows that
-    share the value, each row with itself included: the fewer, the more the column tells rows apart.
+    share the value, each row with itself included. Fewer pairs mean that the column distinguishes
+    more rows.
     """
 
     distinct: int

@@ -1,4 +1,4 @@
-"""Tell measurements, dates and codes apart, by the type and a sample of a column.
+"""Distinguish measurements, dates and codes by the type and a sample of a column.
 
 Values that differ in nearly every row number the rows' people or things, unless they are dates or
 measured. Fractions are measured. Whole numbers may be either: the name says so, or how they are

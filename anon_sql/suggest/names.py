@@ -8,11 +8,11 @@ strength. The strengths are:
 - ``part`` counts where no other word of the name is known: ``city_name`` is a city, but ``name`` a
   name.
 - ``kind`` is a part that also ends a name: ``phone_type`` is not a phone number.
-- ``measure`` is a kind that says a quantity, so that values that all differ are not a code.
+- ``measure`` is a kind that means a quantity, so distinct values are not a code.
 
-In a term, ``*`` stands for any letters, ``a|b`` for either word, and ``#`` for a word that says a
-number or key, in any language. The two words of a term may stand in either order, because
-languages differ. Articles and words such as ``of`` do not count, nor in names.
+In a term, ``*`` stands for any letters, ``a|b`` for either word, and ``#`` for a word that means a
+number or key, in any language. The two words of a term may stand in either order, because languages
+differ. Articles and words such as ``of`` do not count, nor in names.
 """
 
 import csv
@@ -94,7 +94,7 @@ def meaning(name: str) -> Meaning | None:
 
     Of terms within terms the longest counts (``date of birth``); of the others those that are not
     only a part, and of these identifiers first, then dates, then sensitive columns. Of parts a kind
-    or thing counts first: ``type_id`` is no number of a person.
+    or thing counts first: ``type_id`` is not the number of a person.
     """
     words = _words(name)
     matches = list(_matches(words))

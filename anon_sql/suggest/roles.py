@@ -443,7 +443,7 @@ def _beside_others(
 
 
 def _notation(written: Recognized | None) -> str:
-    """Say which type texts should have."""
+    """Return a sentence about the type that texts should have."""
     if written is None:
         return ""
     return f"; values are {written.says()}: read them as {written.notation.sql_type}"

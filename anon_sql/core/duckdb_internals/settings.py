@@ -15,6 +15,6 @@ def size_in_bytes(printed: str | None) -> int | None:
 
 
 def size_to_set(printed: str) -> str:
-    """Return the text that sets a size which prints alike: a little more, as it is cut off."""
+    """Return a text that sets at least a printed size, which DuckDB has cut off."""
     number, _, unit = printed.partition(" ")
     return f"{float(number) + 0.05:.2f} {unit}"

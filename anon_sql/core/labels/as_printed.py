@@ -201,7 +201,7 @@ def counted_as_printed(
 def _hiding_nulls(
     released: Mapping[str, pa.Array], values: Mapping[str, RawValues], rows: Mapping[str, Ints]
 ) -> set[str]:
-    """Return the columns of text in which NULL may stand for any value; arguments as above."""
+    """Return the columns of text in which NULL may hide any value."""
     texts = {name: column for name, column in released.items() if _is_text(column.type)}
     nulls = {name: int(rows[name][~valid(column)].sum()) for name, column in texts.items()}
     if not any(nulls.values()) or any(pa.types.is_nested(each.type) for each in released.values()):

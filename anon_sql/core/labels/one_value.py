@@ -166,7 +166,7 @@ def misplaced(
 def _is_mean(
     sql_type: str, values: pa.Array, labels: pa.Array, classes: Codes, sizes: npt.NDArray[np.int64]
 ) -> Bools:
-    """Return whether deviations from the label add up to 0, but for rounding; bool[m]."""
+    """Return whether deviations from the label add up to 0, up to rounding, bool[m]."""
     if pa.types.is_temporal(values.type):
         away = (exact("", values)[0] - exact("", labels)[0]).astype(np.float64)
         limit = sizes / 2 + ROUNDING * np.bincount(classes, np.abs(away), len(sizes))

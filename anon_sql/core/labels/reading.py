@@ -340,7 +340,7 @@ def distinct(released: pa.Array) -> tuple[pa.Array, Ints]:
 def _of_values(sql_type: str, values: pa.Array, released: pa.Array) -> Coverage:
     """Return what means or medians cover: every value but NULL, since they describe no single row.
 
-    NULL stands for anything; a value outside the range of the column is unknown and covers nothing.
+    NULL covers everything; a value outside the range of the column is unknown and covers nothing.
     """
     codes, present, star = numeric_keys(sql_type, values), valid(values), ~valid(released)
     if len(codes) and codes.min() == MIN_CODE:  # the code of NULL
