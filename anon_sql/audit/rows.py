@@ -72,7 +72,7 @@ def _count(rows: int) -> int:
 def _divided(
     hashes: Callable[[Rows], Marks], rows: int, parts: int
 ) -> tuple[npt.NDArray[np.int32], Ints]:
-    """Return the rows part by part, ascending in each, and where the parts start."""
+    """Return the rows part by part, ascending within each, and the starts of the parts."""
     part = np.empty(rows, np.int32)
     for first in range(0, rows, PART_ROWS):
         some = slice(first, first + PART_ROWS)

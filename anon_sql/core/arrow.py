@@ -244,7 +244,7 @@ def return_memory() -> None:
 
 @cache
 def _trim() -> Callable[[int], int] | None:
-    """Return glibc's malloc_trim, None where there is none."""
+    """Return glibc's malloc_trim, None if there is none."""
     try:
         function: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
     except (OSError, TypeError):

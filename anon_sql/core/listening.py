@@ -11,7 +11,7 @@ COMPILING = "compiling kernels, once on this machine"  # the beginning of a note
 
 @dataclass(frozen=True)
 class Step:
-    """What a call does at present.
+    """The present step of a call.
 
     function: the function that works.
     done, total: finished work, or seconds of a search with a time limit; total is None if it is

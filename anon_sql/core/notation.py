@@ -72,7 +72,7 @@ _UNIT = re.compile(rf"({_BEFORE}?)[ \u00a0]?(-?[0-9][0-9.,' \u00a0\u2009\u202f]*
 
 @dataclass(frozen=True)
 class Notation:
-    """How the texts of a column are written.
+    """The notation of the texts of a column.
 
     format: of dates and times, as strptime takes it; empty for numbers. decimal, thousands: the
     signs of numbers. before, after: the unit that all of them have.
@@ -86,7 +86,7 @@ class Notation:
 
     @property
     def sql_type(self) -> str:
-        """Return what the texts are: DOUBLE, DATE or TIMESTAMP."""
+        """Return the SQL type of the values: DOUBLE, DATE or TIMESTAMP."""
         if not self.format:
             return "DOUBLE"
         return "TIMESTAMP" if re.search("%[HIMSfpTRXc]", self.format) else "DATE"
@@ -201,12 +201,12 @@ class Recognized:
 
     @property
     def whole(self) -> bool:
-        """Return whether all texts are written so, and it is certain what they mean."""
+        """Return whether all texts are in the notation, and their meaning is certain."""
         return self.fit == self.count and self.certain
 
     @property
     def certain(self) -> bool:
-        """Return whether it is certain what the texts mean."""
+        """Return whether the meaning of the texts is certain."""
         return self.rival is None and "%y" not in self.notation.format
 
     def says(self) -> str:

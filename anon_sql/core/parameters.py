@@ -157,7 +157,7 @@ class Anything:
 
 @dataclass(frozen=True)
 class Columns(Anything):
-    """Names of columns, or of ``one``, which are checked where the columns are known."""
+    """Names of columns, or of ``one`` column; they are checked later against the table."""
 
     one: bool = False
 
@@ -174,7 +174,7 @@ class ColumnWeights(Anything):
 
 @dataclass(frozen=True)
 class RelationOf(Anything):
-    """The name of a relation, which SQL reads; columns: what it must have, in words."""
+    """The name of a relation, which SQL reads; columns: the required columns, in words."""
 
     columns: str
 
@@ -187,8 +187,8 @@ class Declaration:
     """One declared parameter of a function.
 
     accepts: checks a value.
-    says: what it is, for users, a sentence without its full stop.
-    null: what it is without a value, as 'none'; None if it must have one.
+    says: the description for users, a sentence without its full stop.
+    null: the meaning of NULL, such as 'none'; None if the parameter needs a value.
     note: further sentences of one function.
     bound: whether DuckDB needs the value while it binds a statement, in order to choose columns.
     relation: whether it names a relation, which SQL reads.
@@ -205,11 +205,11 @@ class Declaration:
 
     @property
     def description(self) -> str:
-        """Return what the parameter is in SQL."""
+        """Return the description of the parameter for SQL."""
         return self.spelled(SQL)
 
     def spelled(self, spelling: Spelling) -> str:
-        """Return what the parameter is, and what its absence means, in the words of a host."""
+        """Return the description of the parameter and of its absence, in the words of a host."""
         none, null = spelling.none, spelling.words(self.null or "")
         means = f"{none} for {null}" if null.startswith("none") else f"{none} means {null}"
         means = f"; {means}" if null else ""
@@ -256,7 +256,7 @@ def read_group(group: type[Group], function: str, arguments: Mapping[str, Any]) 
 
 @dataclass(frozen=True)
 class Function:
-    """What a function takes.
+    """The parameters of a function.
 
     groups: of parameters.
     of: the function whose parameters it takes besides, None for none.
@@ -287,7 +287,7 @@ def declare(
     notes: Mapping[str, str | Words] | None = None,
     adds: tuple[str, ...] = (),
 ) -> None:
-    """Record what a function of SQL takes; see ``Function``."""
+    """Record the parameters of a SQL function; see ``Function``."""
     _functions[name] = Function(groups, of, only, without, defaults or {}, notes or {}, adds)
     takes.cache_clear()
 
@@ -298,7 +298,7 @@ def declared() -> tuple[str, ...]:
 
 
 def function_of(name: str) -> Function:
-    """Return what a declared function takes."""
+    """Return the declaration of a function."""
     return _functions[name]
 
 

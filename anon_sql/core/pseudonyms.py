@@ -201,7 +201,7 @@ def hold(
 
 
 def without_database(function: str, name: str) -> str:
-    """Refuse ``secret:NAME`` where no database is asked."""
+    """Refuse ``secret:NAME``, because there is no database to ask."""
     rule = Parameter("key") + " must be 'env:NAME' or a secret itself where DuckDB is not asked"
     raise AnonError(function, rule, "a secret of a database", HINT)
 
@@ -277,7 +277,7 @@ def key_of(function: str, name: object) -> bytes:
 
 
 def named_key(function: str, written: str, value: Any, why: str) -> Any:
-    """Return a key that names an environment variable, where a secret itself must not stand.
+    """Return a key that must be the name of an environment variable, never a secret itself.
 
     written: the parameter as its users write it; why: the reason, for the error. None is
     returned as it is. Raises AnonError for any other text.

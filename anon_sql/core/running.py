@@ -193,7 +193,7 @@ NOTICE = "anon_sql: compiling its kernels, once on this machine; this can take t
 
 
 def announce() -> None:
-    """Write NOTICE to stderr if no compiled kernel is cached on disk, also where it is piped."""
+    """Write NOTICE to stderr, piped or not, if no compiled kernel is cached on disk."""
     if not kernels.parallel.any_compiled():
         sys.stderr.write(NOTICE)
         sys.stderr.flush()
@@ -247,7 +247,7 @@ class Workers:
     ) -> list[Any]:
         """Return ``call(*job)`` for every job, in the order of the jobs.
 
-        sizes: the work of each job, for the progress bar; 0 each where the bar leaves it out, and
+        sizes: the work of each job, for the progress bar; 0 each if the bar does not count it and
         jobs are large. Raises AnonError if the call is to stop.
         """
         kept = nullcontext(self.progress) if self.progress is not None else None

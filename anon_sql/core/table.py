@@ -264,7 +264,7 @@ def canonical_order(
 def quasi_hashes(columns: Sequence[Column], rows: int, start: int = 0) -> npt.NDArray[np.uint64]:
     """Return a hash of the quasi-identifiers of each row, in source order, uint64[n].
 
-    start: what the first column is mixed with.
+    start: the hash that the first column is mixed with.
     """
     hashes = np.full(rows, start, np.uint64)
     for column in columns:

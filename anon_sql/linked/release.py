@@ -334,7 +334,7 @@ def request_of(
 
 
 def _weights(schema: Schema, made: Plan, node: Node, child: Node) -> npt.NDArray[np.float64]:
-    """Return true rows of the class of each row above / released rows, NaN where there are none."""
+    """Return, per row above, the rows of its class / the released ones, NaN if there are none."""
     rows, group = made.tied[child.name], made.groups[node.name]
     above = np.where(made.linked[node.name], group, -1)
     class_of = above[rows.parent]

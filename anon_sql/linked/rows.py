@@ -323,7 +323,7 @@ def _orders(schema: Schema, tied: Mapping[str, _Tied]) -> dict[str, Hashes]:
 
 
 def _places(first: Hashes, then: Hashes) -> Hashes:
-    """Return the place of each row by two hashes, uint64[n]; equal rows have the same."""
+    """Return the rank of each row by two hashes, uint64[n]; equal rows have equal ranks."""
     order = lexical(first, then)
     differs = (np.diff(first[order]) != 0) | (np.diff(then[order]) != 0)
     places = np.empty(len(order), np.uint64)

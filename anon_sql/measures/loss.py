@@ -89,7 +89,7 @@ class AttributeDomain:
     """The domain of a column, from which the loss of its labels is taken.
 
     number: its labels are ranges, not sets. least, most: half of its outermost values, see
-    ``points``; NaN where it holds none. words: its distinct texts, none for numbers. nulls: whether
+    ``points``; NaN if it holds none. words: its distinct texts, none for numbers. nulls: whether
     it holds NULL. tree: its hierarchy, by which labels are read where there is one. null_rows: the
     number of rows with NULL.
     """

@@ -69,7 +69,7 @@ def read_penalties(
     """Return the loss of the labels of each quasi-identifier, by name.
 
     labels: by name; classes: how many classes show each, int64[m]. all_rows: whether the release
-    has as many rows as the raw table. Raises AnonError where a label cannot be read or covers
+    has as many rows as the raw table. Raises AnonError if a label cannot be read or covers
     nothing that the raw column holds.
     """
     by_column = penalties(domains, labels, form)
@@ -79,7 +79,7 @@ def read_penalties(
 
 
 def require_no_more_rows(function: str, rows: int, released: int) -> None:
-    """Raise AnonError where a release has more rows than its raw table."""
+    """Raise AnonError if a release has more rows than its raw table."""
     if released > rows:
         got = f"{released:,} rows in the second and {rows:,} in the first"
         raise AnonError(function, ORDER, got, "swap them")
@@ -192,7 +192,7 @@ class Pair:
         return np.asarray(np.logical_and.reduce(stars))
 
     def require_no_more_rows(self) -> None:
-        """Raise AnonError where the release has more rows than the raw table."""
+        """Raise AnonError if the release has more rows than the raw table."""
         require_no_more_rows(self.function, self.rows, self.released_rows)
 
 
@@ -223,7 +223,7 @@ def require_types(
 
 
 def require_any(function: str, sensitive: Sequence[str]) -> None:
-    """Raise AnonError where no column is sensitive."""
+    """Raise AnonError if no column is sensitive."""
     if not sensitive:
         raise AnonError(
             function,
@@ -236,7 +236,7 @@ def require_any(function: str, sensitive: Sequence[str]) -> None:
 
 
 def require_released(function: str, sensitive: Sequence[str], released: Sequence[str]) -> None:
-    """Raise AnonError where the release, whose columns are given, lacks a sensitive one."""
+    """Raise AnonError if the release, whose columns are given, lacks a sensitive one."""
     columns = {fold(name) for name in released}
     for column in sensitive:
         if fold(column) not in columns:

@@ -41,8 +41,8 @@ class Identifier:
     """An identifier of a table.
 
     kind: ``PERSON``, a number or code of a person by its name; ``KEY``, another number or code;
-    ``SHARED``, what different people may share. rows: those in which it is not NULL; values: how
-    many different values these have.
+    ``SHARED``, what different people may share. rows: the number in which it is not NULL; values:
+    the number of their distinct values.
     """
 
     name: str
@@ -96,7 +96,7 @@ def person_key(identifiers: Sequence[Identifier]) -> Identifier | None:
 
 
 def values_of(marks: Marks) -> tuple[int, int]:
-    """Return in how many rows a column is not NULL, and how many different values these have.
+    """Return the number of rows in which a column is not NULL, and of their distinct values.
 
     marks: a hash of each value, uint64[n], 0 for NULL.
     """
@@ -145,6 +145,6 @@ def tells_people_apart(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -
 
 
 def _pairs(marks: Marks) -> int:
-    """Return how many pairs of rows have the same hash."""
+    """Count the pairs of rows with the same hash."""
     often = np.unique(marks, return_counts=True)[1].astype(np.int64)
     return int((often * (often - 1)).sum()) // 2

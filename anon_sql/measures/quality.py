@@ -152,7 +152,7 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
 
 
 def added(values: Mapping[str, pa.Array], types: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return how many synthetic rows each sensitive value got, the most frequent first.
+    """Return the number of synthetic rows of each sensitive value, the most frequent first.
 
     values: of the synthetic rows, by sensitive column; types: SQL type by column name.
     """

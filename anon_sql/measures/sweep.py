@@ -232,10 +232,10 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """Return a row for each method, k and l, the last of them changing fastest.
 
-    A row has ``method``, ``k``, ``l`` where it varies, ``seconds`` and the measures, or a ``note``
-    in their place where there is no release. source: None for a table without rows, whose measures
-    are ``nothing``. measure_of: called once, for the measures of each release. methods: None for
-    all that fit the table and add no rows to it. ls: None in it for the l of the request. Raises
+    A row has ``method``, ``k``, ``l`` if it varies, ``seconds`` and the measures, or a ``note``
+    instead if there is no release. source: None for a table without rows, whose measures are
+    ``nothing``. measure_of: called once, for the measures of each release. methods: None for all
+    that fit the table and add no rows to it. ls: None in it for the l of the request. Raises
     AnonError for values that labels cannot represent, and after Ctrl-C.
     """
     table = None if source is None else SweptTable(source, request, paths)
@@ -272,7 +272,7 @@ def _row(
 ) -> dict[str, Any]:
     """Return the row of a method, k and l, with a note where ``measures`` raises AnonError.
 
-    Raises AnonError where the user has asked to stop.
+    Raises AnonError if the user has asked to stop.
     """
     row: dict[str, Any] = {"method": method}
     try:

@@ -82,8 +82,8 @@ class Numbered:
 
 
 def counts(hashes: Hashes, fewer_than: int = 2) -> tuple[int, int]:
-    """Return how many rows have a hash that fewer rows have, and how many different hashes there
-    are; sort the hashes in place."""
+    """Return the number of rows whose hash fewer than ``fewer_than`` rows have, and the number of
+    distinct hashes. Sorts the hashes in place."""
     hashes.sort()
     starts = np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1]))[: len(hashes)]
     sizes = np.diff(starts, append=len(hashes))
@@ -93,7 +93,8 @@ def counts(hashes: Hashes, fewer_than: int = 2) -> tuple[int, int]:
 def few_together(
     names: Sequence[str], hashes_of: Callable[[str], Hashes], fewer_than: int = 2
 ) -> tuple[int, list[Step]]:
-    """Return the number of rows that fewer rows equal on all columns, and the columns that do most.
+    """Return the number of rows whose combination of values is rare, and the columns that
+    contribute most.
 
     hashes_of: a hash of each value of a column, uint64[n]. fewer_than: 2 for unique rows. Columns
     are added one by one, each the one that leaves most such rows (among equals most combinations of

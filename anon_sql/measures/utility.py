@@ -72,7 +72,7 @@ class CountedRelease:
 
     @property
     def released_rows(self) -> int:
-        """How many rows the release has."""
+        """The number of rows of the release."""
         return int(self.sizes.rows.sum())
 
     def penalties(self, form: str) -> dict[str, Penalties]:
@@ -85,7 +85,7 @@ class CountedRelease:
         )
 
     def require_no_more_rows(self) -> None:
-        """Raise AnonError where the release has more rows than the raw table."""
+        """Raise AnonError if the release has more rows than the raw table."""
         require_no_more_rows(self.function, self.rows, self.released_rows)
 
 

@@ -1,4 +1,4 @@
-"""What is lost where a mean or median of its class stands for each number, column by column.
+"""Measure the loss of replacing each number by a mean or median of its class, column by column.
 
 SSE / SST: the sum of squared distances between values and replacements / from the column's mean.
 IL1s: the mean distance between the two, in units of sqrt(2) standard deviations (Mateo-Sanz,

@@ -219,7 +219,7 @@ def cut(table: QuasiTable, orders: list[Order], k: int, workers: Workers) -> tup
 
 @dataclass(frozen=True)
 class LegalClasses:
-    """Legal classes, none suppressed, and what they lose.
+    """Legal classes, none suppressed, and their loss.
 
     classes: int32[n].
     lost: the sum of |E| * NCP(E).
@@ -369,7 +369,7 @@ def legal(table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Ord
 def made_legal(
     table: QuasiTable, classes: Classes, call: Call[Anonymize], order: Order
 ) -> LegalClasses:
-    """Return classes merged until legal and split again, and what they lose."""
+    """Return classes merged until legal and split again, and their loss."""
     legal_ids = legal(table, classes, call, order)
     return LegalClasses(legal_ids, total_loss(table, legal_ids, call.workers))
 

@@ -76,7 +76,7 @@ RECODES_GLOBALLY = "generalizes a column alike in all rows"
 
 @dataclass(frozen=True)
 class EarlierLabels:
-    """What a column of an earlier release shows: distinct labels in the order of their bytes.
+    """A column of an earlier release: its distinct labels in the order of their bytes.
 
     null: whether NULL is among them.
     """
@@ -87,7 +87,8 @@ class EarlierLabels:
 
 @dataclass(frozen=True)
 class Earlier:
-    """What an earlier release shows by folded name of the column, but in its suppressed rows."""
+    """The labels of an earlier release, except those of suppressed rows, by folded name of the
+    column."""
 
     labels: Mapping[str, EarlierLabels]
 

@@ -339,7 +339,7 @@ Bools = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a node is worth.
+    """The judgement of a node.
 
     gcp: 0…1, suppressed rows lose 1.
     dm: the discernibility.
@@ -377,7 +377,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Judge:
-    """What nodes are judged by.
+    """Judges nodes.
 
     limit: rows that may be suppressed.
     suppressed_released: whether they are released, as ``*``.
@@ -401,7 +401,7 @@ class Judge:
         return all(model.monotone for model in models)
 
     def verdict(self, node: Node) -> Verdict:
-        """Return what a node is worth."""
+        """Return the judgement of a node."""
         groups = self.records.groups(node)
         sizes, columns = groups.sizes, len(self.records.columns)
         lost = sizes * self.records.losses(groups)

@@ -117,7 +117,8 @@ def cheapest(
 
 
 def along(classes: npt.NDArray[np.int32], order: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the classes, numbered from 0 by the place of their middle rows in an order of rows."""
+    """Return the classes, numbered from 0 by the position of their middle rows in an order of
+    rows."""
     arranged, starts = kernels.hashing.group(classes[order], int(classes.max()) + 1)
     middle = arranged[(starts[:-1] + starts[1:]) // 2]
     rank = np.empty(len(middle), np.int32)

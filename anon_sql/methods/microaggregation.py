@@ -321,7 +321,7 @@ def _means(
 
 
 def limits(function: str) -> Any:
-    """Return what limits BLAS to some threads. Raises AnonError where it is not installed."""
+    """Return what limits BLAS to some threads. Raises AnonError if it is not installed."""
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:

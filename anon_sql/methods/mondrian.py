@@ -37,7 +37,7 @@ from anon_sql.methods.suppressed_rows import dense
 
 @dataclass(frozen=True)
 class Partitioning:
-    """Where a cut may fall."""
+    """The parameter of cuts."""
 
     partitioning: str = param(
         "strict",

@@ -127,7 +127,7 @@ def dense(classes: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 def rows_of_share(share: float, rows: int) -> int:
-    """Return how many rows a share of them is, rounded down but for errors of rounding."""
+    """Return the number of rows of a share, rounded down, with a tolerance for rounding errors."""
     return int(share * rows + 1e-9)
 
 
@@ -256,7 +256,7 @@ Again = Callable[[QuasiTable, Call[Any], Order | None], tuple[Classes, Order]]
 
 @dataclass(frozen=True)
 class Suppression:
-    """The best partition, and what it saved.
+    """The best partition, and the loss that it saved.
 
     classes: int32[n], -1 for suppressed.
     lost: the sum of |E| * NCP(E), suppressed rows included.

@@ -26,9 +26,9 @@ in any order, since no part of a group was ever asked about. So all rows of a gr
 distribution of values, which is that of the group.
 
 Legal groups satisfy the constraint, so the attacker's belief about each row does. A class is a
-union of groups that follows from the groups and the quasi-identifiers. An attacker who sees only
-classes believes a mean of what the groups tell. It satisfies the constraint too, as the mean of
-shares that are at most 1/l is at most 1/l, and as t, beta, delta and entropy have the same
+union of groups that follows from the groups and the quasi-identifiers. The belief of an attacker
+who sees only classes is a mean of the beliefs by groups. It satisfies the constraint too, as the
+mean of shares that are at most 1/l is at most 1/l, and as t, beta, delta and entropy have the same
 property.
 
 Departure from the design for a series (``series/placement.py``): there cohorts have different

@@ -430,7 +430,7 @@ KEEP = Argument("suppressed", "keep") + " shows them"
 
 
 def most_left_out(request: Request, rows: int) -> int | None:
-    """Return how many of so many rows may be left out.
+    """Return the number of rows that may be left out.
 
     None if the call asks for the rows one by one and not by their number: rows whose class is NULL,
     or those that an option tells the method to suppress.

@@ -131,7 +131,7 @@ class Request:
         return released_type(self.function, name, self.quasi[name], self.format)
 
     def option(self, name: str) -> Any:
-        """Return an own parameter of some methods; None where the method lacks it."""
+        """Return an own parameter of some methods; None if the method lacks it."""
         return getattr(self.options, name, None)
 
     @property

@@ -54,12 +54,12 @@ class CountedRelease:
 
     @property
     def unrecovered(self) -> int:
-        """Return how many suppressed rows the method itself suppressed."""
+        """Return the number of rows that the method itself suppressed."""
         return int((self.suppressed & (self.class_of < 0)).sum())
 
     @property
     def classes(self) -> int:
-        """Return how many classes have rows that are not suppressed."""
+        """Return the number of classes with rows that are not suppressed."""
         return len(np.unique(self.class_of[~self.suppressed]))
 
 

@@ -1,4 +1,4 @@
-"""Privacy models, one a file: what a class must satisfy, and how near it comes.
+"""Privacy models, one per file: the requirement on a class, and how near a class comes to it.
 
 ``MODELS`` is the only list of them; its order is that of the rows of ``audit``.
 """

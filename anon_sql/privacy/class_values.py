@@ -47,7 +47,7 @@ class TableValues:
 
     @property
     def rows(self) -> int:
-        """Return how many values there are."""
+        """Return the number of values."""
         return int(self.counts.sum())
 
     @property
@@ -64,7 +64,7 @@ class ClassValues:
     """The values of a column in m classes: an entry per class and value, in this order.
 
     class_of: int64[g], from 0; a class without an entry is left out.
-    key_of: int64[g], the place of the value in ``keys``.
+    key_of: int64[g], the position of the value in ``keys``.
     keys: as in ``TableValues``.
     counts: int64[g], how often the class has the value.
     """
@@ -91,7 +91,8 @@ class ClassValues:
         return np.asarray((self.key_of > 0) | ~null[0])
 
     def places(self, table: TableValues) -> Ints:
-        """Return the place in ``table`` of each entry's value, int64[g]; -1 if it lacks it."""
+        """Return the position in ``table`` of each entry's value, int64[g]; -1 if the table lacks
+        it."""
         places = integers(pc.index_in(self.keys, table.keys).fill_null(-1))
         return np.asarray(places[self.key_of], dtype=np.int64)
 
@@ -116,7 +117,7 @@ def class_values(class_of: Ints, keys: pa.Array, counts: Ints) -> ClassValues:
 
 
 def ordered(keys: pa.Array) -> tuple[Ints, pa.Array]:
-    """Return the place of each key among the distinct keys, int64[g], and these as they sort."""
+    """Return the position of each key among the distinct keys, int64[g], and these in order."""
     coded = keys.dictionary_encode()
     order = integers(pc.sort_indices(coded.dictionary)).astype(np.int64)
     rank = np.empty(len(order), dtype=np.int64)

@@ -64,7 +64,8 @@ def fewest_rows(least: Shares, most: Shares) -> int:
 
 
 def satisfy(models: Sequence[ValueModel]) -> str:
-    """Return what a class must do, as a phrase of error messages: k and the levels of models."""
+    """Return the requirement on a class as a phrase of error messages: k and the levels of
+    models."""
     names = {"k": None, **dict.fromkeys(VALUE_MODELS[0].named_with)}
     for model in models:
         names |= dict.fromkeys(model.named_with)

@@ -55,7 +55,8 @@ class Spans:
 
 @dataclass(frozen=True)
 class Members:
-    """Labels of sets: the points of all of them one after the other, and how many each has."""
+    """Labels of sets. points: of all labels, one after the other. sizes: the number of points of
+    each."""
 
     points: Ints
     sizes: Ints

@@ -276,7 +276,7 @@ _BLOCKS = {
 
 
 def _fitted(model: Any, features: npt.NDArray[np.float64], codes: npt.NDArray[np.int64]) -> Any:
-    """Return a model after training, tree by tree if it is a forest that goes on where it was."""
+    """Return a trained model; a forest with a warm start is trained tree by tree."""
     trees = range(1, _TREES + 1) if hasattr(model, "warm_start") else [None]
     for number in trees:
         if number is not None:

@@ -176,7 +176,7 @@ class DrawnQueries:
     """Queries like those of ``query_workload``, with the answers of the raw table.
 
     columns: values of the quasi-identifiers by name, without dictionaries; types: their SQL types;
-    domains: what they hold. A table of NULLs has no queries.
+    domains: of the columns. A table of NULLs has no queries.
     """
 
     def __init__(

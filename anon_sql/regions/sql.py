@@ -283,8 +283,8 @@ def count_select(
     """Return the statement that counts the rows of each region in a relation of routed rows.
 
     Its columns are ``region``, ``rows`` and ``persons``; with the name of a protected column,
-    ``region``, ``value`` and ``count``, as in ``value_count_select``. by: what it groups rows
-    by instead of their region, with the names of these columns. most: rows of the result.
+    ``region``, ``value`` and ``count``, as in ``value_count_select``. by: the columns by which it
+    groups rows instead of their region, by name. most: rows of the result.
     """
     by = {"region": column(REGION)} if by is None else by
     columns = [exp.alias_(value, alias) for alias, value in by.items()]

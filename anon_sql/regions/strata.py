@@ -160,7 +160,8 @@ class _Counting:
         return numbers
 
     def too_small(self) -> tuple[int, int]:
-        """Return how many strata have too few rows for a class, and the rows of the smallest."""
+        """Return the number of strata with too few rows for a class, and the rows of the
+        smallest."""
         counts = exp.select(exp.alias_(exp.Count(this=exp.Star()), "n"))
         counts = counts.from_(relation(self.source)).group_by(*self.by.values())
         many = exp.alias_(exp.Count(this=exp.Star()), "many")

@@ -56,7 +56,7 @@ _MAX_STEPS, _TOLERANCE = 100, 1e-10
 
 
 def pitman(sample: ClassSizes) -> float | None:
-    """Return the expected number of population uniques, or None where the model does not fit.
+    """Return the expected number of population uniques, or None if the model does not fit.
 
     The parameters of Pitman's sampling formula, theta and alpha, are their maximum likelihood
     estimates, 0 <= alpha < 1 and theta > -alpha; the expected uniques are gamma(theta + 1) /
@@ -123,7 +123,7 @@ def _climbed(model: "_Likelihood", parameters: Floats) -> tuple[float, float] | 
 
 
 def _ascent(slope: Floats, curve: Floats) -> Floats:
-    """Return Newton's step, or the slope itself where the likelihood is not concave."""
+    """Return Newton's step, or the slope itself if the likelihood is not concave."""
     if curve[0, 0] < 0 and np.linalg.det(curve) > 0:
         return np.asarray(-np.linalg.solve(curve, slope), np.float64)
     return slope / max(float(np.abs(slope).max()), _TOLERANCE) * 0.1
@@ -199,7 +199,7 @@ _STARTS = list(product((0.1, 1.0, 5.0), (0.5, 0.1, 0.01, 0.9)))  # of alpha and 
 
 
 def slide_negative_binomial(sample: ClassSizes) -> float | None:
-    """Return the expected number of population uniques, or None where the model does not fit.
+    """Return the expected number of population uniques, or None if the model does not fit.
 
     K, the number of classes in the population, is Shlosser's estimate; alpha and beta are those for
     which the sample is expected to have its classes of one and of two rows. The uniques are K *
@@ -316,7 +316,7 @@ def population_unique(rows: npt.NDArray[np.int64], population: float) -> dict[st
 
     rows: int64[m], the sizes of the classes in the sample; population: its rows. The rule is that
     of Dankar et al. 2012: Pitman up to a sampling fraction of .1, above it the smaller one of SNB
-    and Zayatz; Zayatz where the others do not fit.
+    and Zayatz; Zayatz if the others do not fit.
     """
     sample = class_sizes(rows, population)
     uniques = {

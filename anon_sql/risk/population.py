@@ -100,7 +100,7 @@ def matches(population: Population, pair: Pair) -> tuple[Ints, bool]:
 
 
 def require_rows(population_rows: Ints, rows: Ints) -> None:
-    """Raise AnonError where a label matches fewer rows of the population than have it."""
+    """Raise AnonError if a label matches fewer rows of the population than have it."""
     if (population_rows < rows).any():
         raise AnonError(
             NAME,

@@ -227,7 +227,7 @@ def _begun(table: SeriesTable, parameters: Next, key: bytes) -> State:
 
 
 def _place(state: State, table: SeriesTable, key: bytes, apart: bool) -> float:
-    """Place the persons of a table, who are new; return the largest share of a leaf that waits.
+    """Place newcomers into cohorts; return the largest share of a leaf that waits.
 
     apart: these are persons who have waited.
     """

@@ -53,7 +53,7 @@ def place(
     waiting: float,
     apart: bool,
 ) -> CohortPlacement:
-    """Return where the persons of a table are, in the order of its source.
+    """Return the cohorts of the people of a table, in source order.
 
     classes: int32[n], blind leaves, in canonical order. codes: int32[n, s], the value of each
     sensitive column; rank: uint64[n], random numbers that are secret; both in the order of the

@@ -126,7 +126,7 @@ def require_cohorts(function: str) -> None:
 
 
 def _require_simple(request: Request) -> None:
-    """Raise AnonError for what a release of cohorts cannot give."""
+    """Raise AnonError for options that a release of cohorts cannot satisfy."""
     wrong: list[tuple[str, str]] = []
     if request.format in AVERAGES:
         wrong.append(("format", "means would tell who has left: write 'label' or 'typed'"))

@@ -117,7 +117,7 @@ class State:
         return cohorts
 
     def changed(self, persons: SeriesPeople) -> int:
-        """Return how many members among some persons have other values than on entry."""
+        """Count the members whose values have changed since they entered."""
         entry = true(pc.is_in(persons.digests, value_set=self.members["tuple"].combine_chunks()))
         return int(((self.cohort_of(persons) != NOWHERE) & ~entry).sum())
 

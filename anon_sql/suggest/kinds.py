@@ -27,7 +27,7 @@ _BINS = 8
 
 
 class Kind(Enum):
-    """What the values of a column are. CODES: texts. OTHER: BOOLEAN, nested types."""
+    """The kind of the values of a column. CODES: texts. OTHER: BOOLEAN, nested types."""
 
     CODES = "codes"
     WHOLE_NUMBERS = "whole numbers"
@@ -42,7 +42,7 @@ def is_integer(sql_type: str) -> bool:
 
 
 def kind_of_values(sql_type: str, sample: Sequence[str], written: Recognized | None) -> Kind:
-    """Return what the values of a column are.
+    """Return the kind of the values of a column.
 
     sample: as ``whole_or_text`` returns it. written: how it writes numbers, dates or times.
     """

@@ -90,7 +90,7 @@ def parts(name: str) -> list[str]:
 
 @cache
 def meaning(name: str) -> Meaning | None:
-    """Return what a column name says, or None.
+    """Return the meaning of a column name, or None.
 
     Of terms within terms the longest counts (``date of birth``); of the others those that are not
     only a part, and of these identifiers first, then dates, then sensitive columns. Of parts a kind

@@ -63,7 +63,7 @@ MIN_FREE_TEXT_WORDS = 4  # mean number of words from which on a text is free tex
 class Shape:
     """A column as the rules see it.
 
-    rows: of the table. nulls: how many of them are NULL. sample: values as text, of text and whole
+    rows: of the table. nulls: the number of NULLs. sample: values as text, of text and whole
     numbers. consecutive: whether the values are as many whole numbers as lie between the least and
     the greatest. blanks: texts with blanks around them.
     """
@@ -96,7 +96,8 @@ class Shape:
 
     @property
     def singles_out(self) -> str | None:
-        """Return how many rows the column singles out, in words; None if so few may be kept."""
+        """Return the number of rows that the column makes unique, in words; None if a column with
+        so few may be kept."""
         if self.unique_share <= UNIQUE_SHARE:
             return None
         return f"singles out {self.counts.unique:,} of {self.rows:,} rows"

@@ -168,9 +168,9 @@ def by_widths(
 ) -> pa.StructArray:
     """Return a hierarchy of ranges that begin at multiples of their width, in exact arithmetic.
 
-    Binary fractions count as what they print, so that 4.35 is in 4.35 to below 4.36. A value that
-    is not finite has the root alone. Raises AnonError for other widths and for values that are not
-    numbers.
+    Binary fractions count as the number that they print, so that 4.35 is in 4.35 to below 4.36. A
+    value that is not finite has the root alone. Raises AnonError for other widths and for values
+    that are not numbers.
 
     values: distinct, without NULL, in their SQL type.
     widths: ascending, each a multiple of the one before, in theirs.

@@ -213,7 +213,7 @@ def _wrong(
 ) -> tuple[Bools, int]:
     """Return which labels are suppressed, bool[u], and how many values lie outside their labels.
 
-    single: 'mean' or 'median' where the labels are such values, else None.
+    single: 'mean' or 'median' if the labels are such values, else None.
     """
     if single is not None:
         return misplaced(sql_type, values, labels.printed, labels.label_of, classes, single)

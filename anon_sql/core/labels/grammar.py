@@ -189,7 +189,7 @@ Codes = npt.NDArray[np.int32]
 
 
 def of_classes(nodes: Codes | None, order: Codes, starts: npt.NDArray[np.int64]) -> Codes:
-    """Return the node of each of m classes, int32[m]; AS_CLASS where the method chose none.
+    """Return the node of each of m classes, int32[m]; AS_CLASS if the method chose none.
 
     nodes: int32[n], of the rows. order, starts: as in ``Classes``.
     """

@@ -1,4 +1,4 @@
-"""Read released labels: what they cover, and the rows whose values they cover."""
+"""Parse released labels, and find the values and rows that they cover."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -201,14 +201,14 @@ BLOCK_ROWS = 4096  # that stay in the cache
 
 @dataclass(frozen=True)
 class Coverage:
-    """One quasi-identifier: n values, and what the k labels of c classes cover of them.
+    """One quasi-identifier: its n values, and which of them the k labels of c classes cover.
 
     codes: int64[n], of the values, in their order.
     label_of: int64[c], of each class.
     labels: the labels, those of text once each.
     low, high: int64[k], the least and greatest code that a label covers: all of them for ``*``,
         that of NULL for NULL alone, none for a malformed label.
-    start, end: int64[k], where the codes of a set with gaps are in ``flat``, ascending.
+    start, end: int64[k]; the codes of a set with gaps are ``flat[start:end]``, ascending.
     flat: int64[…], see ``start``.
     unknown: bool[k], whether the label names something that the column or its hierarchy lacks.
     column: the values if they are not compared as numbers.
@@ -248,7 +248,7 @@ class Coverage:
 def codes_of(columns: Sequence[Coverage], places: Sequence[Places] | None = None) -> Places:
     """Return the codes of all columns, row by row: [n, d], of the type of the codes.
 
-    places: for each column, which of its values each row has; None: the values are of the rows.
+    places: for each column, the position of each row's value; None if there is one value per row.
     """
     rows = len(columns[0].codes if places is None else places[0])
     codes = np.empty((rows, len(columns)), dtype=columns[0].codes.dtype)
