@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.audit.compared import Compared, Marks
-from anon_sql.core.labels.reading import Ints, Places, covered_rows
+from anon_sql.core.labels.covering import covered_rows
+from anon_sql.core.labels.reading import Ints, Places
 from anon_sql.core.running import Workers
 from anon_sql.core.stopping import check
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.columns import is_number
-from anon_sql.core.labels.reading import codes_of, coverage, covered_rows, labels_of, ranked
+from anon_sql.core.labels.covering import covered_rows
+from anon_sql.core.labels.reading import codes_of, coverage, labels_of, ranked
 from anon_sql.core.parameters import (
     Columns,
     Number,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_sql.core.labels.reading import ALL, covered_rows
+from anon_sql.core.labels.covering import ALL, covered_rows
 from anon_sql.core.running import Workers
 from anon_sql.kernels.label_cover import NODE_ROWS, arrange
 from tests.drawing import examples
