@@ -62,7 +62,7 @@ def phases() -> Any:
     """Books the parts of a release that run in Python; the rest is DuckDB's."""
     from anon_sql.pipeline import compute, partition
 
-    steps = [(partition, "read", "arrays"), (compute, "make_labels", "labels")]
+    steps = [(partition, "read_table", "arrays"), (compute, "make_labels", "labels")]
     steps += [
         (compute, "require_true", "check"),
         (compute, "check", "check"),

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from anon_sql.audit import persons as comparing
 from anon_sql.audit.persons import GroupCounter, sources, unmatched
-from anon_sql.core.labels.reading import ALL
+from anon_sql.core.labels.covering import ALL
 from anon_sql.core.running import Workers
 
 CLASSES = 6
