@@ -727,9 +727,10 @@ def anon_methods(
 ) -> Frame:
     """The release methods, each a function of that name.
 
-    Returns: a row per method: name, what (a description), paper, needs (requirements on the
-        table; None for none), cost (growth of the time with n rows), perturbative (whether the
-        release has rows that the table does not have).
+    Returns: a row per method: name, what (a description), paper, doi (those of the papers, '; '
+        between them; None for none), needs (requirements on the table; None for none), cost
+        (growth of the time with n rows), perturbative (whether the release has rows that the
+        table does not have).
     Errors: none.
     """
 

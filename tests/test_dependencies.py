@@ -1,6 +1,9 @@
 """What DuckDB needs of other packages is installed with this one; the lowest versions allowed."""
 
 import datetime
+import os
+import subprocess
+import sys
 import tomllib
 
 import pytest
@@ -19,6 +22,32 @@ def test_values_with_a_time_zone_are_read_on_a_fresh_install(con):
     kept = "mondrian('t', k := 2, quasi := 'n', keep := 'born')"
     ((found,),) = con.execute(f"SELECT DISTINCT born FROM {kept}").fetchall()
     assert found == datetime.datetime(2020, 1, 1, 10, tzinfo=datetime.UTC)
+
+
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("pandas", "polars", "rich", "sqlglot", "typer", "pygments"):
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Missing())
+import pyarrow as pa
+import anon_sql
+
+rows = pa.table({"age": [1, 2, 3, 4, 5, 6] * 10, "ill": ["a", "b", "c"] * 20})
+assert anon_sql.anonymize(rows, k=3, quasi="age", keep="ill").num_rows == 60
+con = anon_sql.connect()
+con.register("people", rows)
+call = "FROM anonymize('people', k := 3, quasi := 'age', keep := 'ill')"
+assert len(con.sql(call).fetchall()) == 60
+"""
+
+
+def test_sql_and_frames_need_neither_pandas_nor_what_the_command_needs():
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT.parent)}
+    subprocess.run([sys.executable, "-c", WITHOUT], env=environment, check=True)
 
 
 @pytest.mark.quick

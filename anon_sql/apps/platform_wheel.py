@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from anon_sql.kernels import numba_internals, shipped
+from anon_sql import kernels
 
 _PLATFORMS = {  # of wheels of numba, whose code they need
     ("linux", "x86_64"): "manylinux_2_28_x86_64",
@@ -43,13 +43,13 @@ def make(wheel: Path, into: Path) -> Path:
         (root,) = work.iterdir()
         package, cache = root / "anon_sql", work / "cache"
         _compile(root, cache)
-        _add(cache, package / "kernels" / shipped.FOLDER.name)
+        _add(cache, package / "kernels" / kernels.shipped.FOLDER.name)
         made = work / "wheels"
         made.mkdir()
         _wheel("pack", root, "--dest-dir", made)
         (packed,) = made.glob("*.whl")
         version = f"cp{sys.version_info.major}{sys.version_info.minor}"
-        platform = _PLATFORMS[sys.platform, shipped.machine()]
+        platform = _PLATFORMS[sys.platform, kernels.shipped.machine()]
         tags = ("--python-tag", version, "--abi-tag", "none", "--platform-tag", platform)
         _wheel("tags", *tags, "--remove", packed)
         (tagged,) = made.glob("*.whl")
@@ -64,7 +64,7 @@ def _wheel(command: str, *arguments: object) -> None:
 
 def _compile(root: Path, cache: Path) -> None:
     """Compile all kernels of an unpacked wheel for the common level of processors."""
-    level = shipped.LEVELS[shipped.machine()]
+    level = kernels.shipped.LEVELS[kernels.shipped.machine()]
     own = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(cache)}
     call = [sys.executable, "-c", _COMPILE, "compile"]
     subprocess.run(call, check=True, env={**os.environ, **level, **own}, cwd=root)
@@ -73,10 +73,13 @@ def _compile(root: Path, cache: Path) -> None:
 def _add(cache: Path, folder: Path) -> None:
     """Put what was compiled into the package, with the list of what it needs."""
     folder.mkdir()
-    for file in numba_internals.compiled_files(cache):
+    for file in kernels.numba_internals.compiled_files(cache):
         shutil.copyfile(file, folder / file.name)
-    listed = {"needs": shipped.needs(folder.parent), "level": shipped.LEVELS[shipped.machine()]}
-    (folder / shipped.LIST).write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
+    listed = {
+        "needs": kernels.shipped.needs(folder.parent),
+        "level": kernels.shipped.LEVELS[kernels.shipped.machine()],
+    }
+    (folder / kernels.shipped.LIST).write_text(json.dumps(listed, indent=2) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

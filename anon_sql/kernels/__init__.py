@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         person_match,
         prices,
         regrouping,
+        shipped,
         side_losses,
         sides,
         slot_matching,

@@ -24,6 +24,7 @@ from anon_sql.methods.suppressed_rows import place_suppressed
     "k_member",
     what="Grows classes of k rows one by one, each by the row that costs it least.",
     paper="Byun et al. 2007",
+    doi="10.1007/978-3-540-71703-4_18",
     cost="n^2",
     quadratic=True,
     notes={
@@ -44,6 +45,7 @@ def k_member(table: QuasiTable, call: Call[NoOptions]) -> Partition:
     "oka",
     what="One pass of k-means, then classes above k give rows to those below.",
     paper="Lin and Wei 2008",
+    doi="10.1145/1379287.1379297",
     cost="n^2 / k",
     quadratic=True,
     notes={"suppressed": NOT_DROPPED, "hierarchy": BY_NODES},

@@ -42,6 +42,7 @@ class Datafly(Like):
     takes=Datafly,
     what="Takes whole columns up their hierarchies until few rows are rare; suppresses them.",
     paper="Sweeney 1998 and 2002",
+    doi="10.1142/S021848850200165X",
     cost="n log n",
     needs="hierarchy for each quasi-identifier",
     columns=(Hierarchical,),

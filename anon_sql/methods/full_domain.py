@@ -417,6 +417,7 @@ class Search:
     takes=FullDomain,
     what="Takes whole columns up their hierarchies to the levels of least loss of all.",
     paper="Samarati 2001; El Emam et al. 2009; Kohlmayer et al. 2012",
+    doi="10.1109/69.971193; 10.1197/jamia.M3144; 10.1109/SocialCom-PASSAT.2012.52",
     cost="n + nodes of the lattice",
     needs_all_rows=RECODES_GLOBALLY,
     across_strata=True,

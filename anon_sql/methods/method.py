@@ -123,6 +123,7 @@ class Method:
     takes: the group of its own parameters.
     what, paper, cost, needs: in words, as ``anon_methods`` lists them: what it does (empty for a
         step), its source, the growth of time with n rows, what a table must have.
+    doi: of the papers, with '; ' between them; None where they have none.
     columns: the types of quasi-identifiers that it takes, empty for all.
     perturbative: whether the release has rows that the table lacks.
     quadratic: whether its time grows with the square of the rows or classes.
@@ -136,6 +137,7 @@ class Method:
     run: Callable[[QuasiTable, Call[Any]], Partition]
     what: str = ""
     paper: str = ""
+    doi: str | None = None
     cost: str = ""
     needs: str | None = None
     columns: tuple[type, ...] = ()

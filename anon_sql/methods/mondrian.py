@@ -62,6 +62,7 @@ class Mondrian(Partitioning):
     takes=Mondrian,
     what="Cuts the column that spans most at its median, again and again.",
     paper="LeFevre, DeWitt and Ramakrishnan 2006",
+    doi="10.1109/ICDE.2006.101",
     cost="n log n",
     notes={"suppressed": NOT_DROPPED, "seed": NO_CHOICE, "hierarchy": BY_NODES},
 )
@@ -90,6 +91,7 @@ def mondrian(table: QuasiTable, call: Call[Mondrian]) -> Partition:
     "basic_mondrian",
     what="Cuts a hierarchy's node into its children and a number at its median.",
     paper="LeFevre, DeWitt and Ramakrishnan 2006",
+    doi="10.1109/ICDE.2006.101",
     cost="n log n",
     notes={"suppressed": NOT_DROPPED, "seed": NO_CHOICE},
 )
@@ -113,6 +115,7 @@ method(
     "top_down",
     what="Splits rows between two far apart, then makes classes below k whole.",
     paper="Xu et al. 2006",
+    doi="10.1145/1150402.1150504",
     cost="n log n + (n / k)^2",
     quadratic=True,
     notes={"suppressed": NOT_DROPPED, "hierarchy": BY_NODES},

@@ -43,6 +43,7 @@ class MondrianCof(Recovery, Partitioning):
     takes=MondrianCof,
     what="Mondrian's classes, their outliers given classes of their own.",
     paper="Kara and Eyüpoğlu 2023",
+    doi="10.32604/cmc.2023.040274",
     cost="n log n + n k",
     notes={
         "suppressed": "Rows are suppressed only by "

@@ -35,6 +35,7 @@ class Rayden(Variant, Recovery, VantagePoints):
     takes=Rayden,
     what="A tree of balls under Gower's distance, outliers given classes of their own.",
     paper="Haruna et al. 2026",
+    doi="10.51583/IJLTEMAS.2026.150400063",
     cost="n log n + n k",
     notes={
         "suppressed": "Rows are suppressed only by "

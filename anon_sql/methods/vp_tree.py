@@ -39,6 +39,7 @@ class VantagePoints:
     takes=VantagePoints,
     what="A tree of balls around vantage points, its leaves as classes.",
     paper="Canbay, Sagiroglu and Vural 2022",
+    doi="10.17694/bajece.1061910",
     cost="n log n",
     needs="numbers only",
     columns=(Numbers,),

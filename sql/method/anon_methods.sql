@@ -1,8 +1,8 @@
 -- The release methods, each a function of that name.
 --
--- Returns: a row per method: name, what (a description), paper, needs (requirements on the table;
---   NULL for none), cost (growth of the time with n rows), perturbative (whether the release has
---   rows that the table does not have).
+-- Returns: a row per method: name, what (a description), paper, doi (those of the papers, '; ' between
+--   them; NULL for none), needs (requirements on the table; NULL for none), cost (growth of the time
+--   with n rows), perturbative (whether the release has rows that the table does not have).
 -- Errors: none.
 -- Example: SELECT * FROM anon_methods();
 CREATE OR REPLACE MACRO anon_methods() AS TABLE

@@ -14,7 +14,7 @@ RELEASES = sorted(file.name for file in sql_files() if file.folder == "release")
 
 def test_a_row_for_every_release(con):
     found = con.sql("FROM anon_methods()")
-    assert found.columns == ["name", "what", "paper", "needs", "cost", "perturbative"]
+    assert found.columns == ["name", "what", "paper", "doi", "needs", "cost", "perturbative"]
     assert [row[0] for row in found.fetchall()] == RELEASES
     perturbative = con.execute("SELECT name FROM anon_methods() WHERE perturbative").fetchall()
     assert perturbative == [("sdka",)]
@@ -26,10 +26,13 @@ def test_a_release_has_its_facts(con, name):
     assert facts.what.endswith(".")
     assert facts.what.count(".") == 1
     assert re.search(r"\b(19|20)\d\d\b|undated", facts.paper)
+    assert facts.doi is None or all(
+        re.fullmatch(r"10\.\d{4,}/\S+", doi) for doi in facts.doi.split("; ")
+    )
     assert "n" in facts.cost
     assert (facts.needs is None) == (facts.columns == ())
     row = con.execute(f"FROM anon_methods() WHERE name = '{name}'").fetchall()[0]
-    said = (name, facts.what, facts.paper, facts.needs, facts.cost, facts.perturbative)
+    said = (name, facts.what, facts.paper, facts.doi, facts.needs, facts.cost, facts.perturbative)
     assert row == said
 
 

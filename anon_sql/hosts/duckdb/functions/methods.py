@@ -33,14 +33,14 @@ def tradeoff(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
 
 _ROW = pa.struct(
     [
-        *((name, pa.string()) for name in ("name", "what", "paper", "needs", "cost")),
+        *((name, pa.string()) for name in ("name", "what", "paper", "doi", "needs", "cost")),
         ("perturbative", pa.bool_()),
     ]
 )
 
 
 @udf(
-    "STRUCT(name VARCHAR, what VARCHAR, paper VARCHAR, needs VARCHAR, cost VARCHAR, "
+    "STRUCT(name VARCHAR, what VARCHAR, paper VARCHAR, doi VARCHAR, needs VARCHAR, cost VARCHAR, "
     "perturbative BOOLEAN)[]",
 )
 def known(_: Any) -> pa.Array:
