@@ -37,6 +37,16 @@ def test_calls_run_once_for_each_version(record, monkeypatch):
     assert compile.missing(CALLS) == CALLS
 
 
+def test_a_function_whose_extra_is_missing_is_left_out(record, monkeypatch):
+    monkeypatch.setattr(compile, "EXTRAS", {"full_domain": ("no_such_module", "extra")})
+    said = run("compile")
+    assert said.exit_code == 0
+    assert said.stderr.splitlines() == [
+        "anon_sql: full_domain is left out; pip install 'anon-sql[extra]' brings what it needs",
+        "anon_sql: the kernels are compiled",
+    ]
+
+
 def test_errors_are_one_sentence(monkeypatch, tmp_path):
     assert refused("compile", "full_domains").startswith(
         "compile: a function must be one that releases a table, or demo, got 'full_domains'; did"

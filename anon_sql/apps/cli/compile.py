@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any
@@ -77,12 +78,19 @@ DEMO = [  # the second process compiles what the first one needs last
     f"FROM anonymize('people', {ALL_KINDS}, effort := 'fast')",
 ]
 
+EXTRAS = {"dop": ("sklearn", "ml")}  # a module that a method imports, and the extra with it
+
 _shared: dict[str, Any] = {}  # the connection of a process
 
 
 def known_functions() -> list[str]:
     """Return the names of the functions whose calls are known."""
     return sorted({_function(call) for call in CALLS})
+
+
+def _lacking() -> list[str]:
+    """Return the functions that need an extra which is not installed."""
+    return [name for name, (module, _) in EXTRAS.items() if find_spec(module) is None]
 
 
 def calls_of(names: Sequence[str]) -> list[str]:
@@ -183,7 +191,14 @@ def compile_kernels(
             if name not in [*known, "demo"]:
                 rule = "a function must be one that releases a table, or demo"
                 raise AnonError("compile", rule, f"'{name}'", did_you_mean(name, known))
-        calls = missing(calls_of(functions or known))
+        left_out = [] if functions else _lacking()
+        for name in left_out:
+            typer.echo(
+                f"anon_sql: {name} is left out; pip install 'anon-sql[{EXTRAS[name][1]}]' brings "
+                "what it needs",
+                err=True,
+            )
+        calls = missing(calls_of(functions or [name for name in known if name not in left_out]))
         if not calls:
             typer.echo("anon_sql: the kernels are compiled", err=True)
             return
