@@ -58,8 +58,8 @@ def lock(descriptor: int, *, wait: bool = False) -> bool:
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock of a path, which need not exist: that of an empty file beside it.
 
-    Windows locks no folder, and a locked file cannot be read there. A file system without locks gives
-    it to everybody. Raises BlockingIOError if another process holds it.
+    Windows locks no folder, and a locked file cannot be read there. A file system without locks
+    gives it to everybody. Raises BlockingIOError if another process holds it.
     """
     beside = lock_of(path)
     descriptor = open_itself(beside, os.O_RDWR | os.O_CREAT)
