@@ -143,7 +143,7 @@ def best(
     a row is in, as a class would be. A cut divides the classes that lie on both sides, which costs
     loss. So the best column is one in which near rows lie near each other: the one with the most
     rows on the smaller side of the cut by the distance of near rows. A cut whose smaller side has
-    less than LEAST of the rows is taken only if there is no other. Ties go to the first column.
+    less than ``MIN_SIDE_SHARE`` of the rows is taken only if there is no other. Ties go to the first column.
     """
     best_cut: tuple[tuple[bool, float, float], Chosen] | None = None
     for axis_number, (candidate, rows) in enumerate(zip(axes, orders, strict=True)):
