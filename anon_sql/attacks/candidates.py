@@ -122,7 +122,7 @@ _BLOCK_PERSONS = 1024  # people per job, and so between two checks for Ctrl-C
 
 
 @dataclass(frozen=True)
-class Matches:
+class MatchCounts:
     """The released rows that match each of p people.
 
     rows: int64[p], their number. The others are int64[p, s], by sensitive column. varied: the
@@ -137,7 +137,7 @@ class Matches:
     persons_value: Ints
 
 
-def matches(people: People, persons: Ints, known_columns: Ints, threads: int) -> Matches:
+def matches(people: People, persons: Ints, known_columns: Ints, threads: int) -> MatchCounts:
     """Return the released rows that match people.
 
     persons: int64[p], the groups of the people who are attacked. known_columns: int64[p, j], the
@@ -176,7 +176,7 @@ def matches(people: People, persons: Ints, known_columns: Ints, threads: int) ->
         kernels.person_match.match, jobs, [len(job[0]) for job in jobs]
     )
     place = np.argsort(order)
-    return Matches(*(array[place] for array in results))
+    return MatchCounts(*(array[place] for array in results))
 
 
 def _labels(columns: Sequence[Coverage]) -> tuple[Ints, ...]:
@@ -201,7 +201,7 @@ _MAX_RANK = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
-class Persons:
+class RawPeople:
     """The people of a raw table; those with the same rows are one entry.
 
     ranks: int32[d, t], the t distinct rows of the d quasi-identifiers as ranks of their values.
@@ -258,7 +258,7 @@ class Gaps:
 
 
 @dataclass(frozen=True)
-class Release:
+class ReleaseClasses:
     """The classes of one release.
 
     low, high: int32[d, c], the least and largest rank that each label covers; all ranks if the
@@ -275,7 +275,7 @@ class Release:
 
 def release(
     columns: Sequence[Coverage | None], classes: int, shown: Sequence[ReleasedTuples | None]
-) -> Release:
+) -> ReleaseClasses:
     """Return a release. columns: of each quasi-identifier, None if the release lacks it."""
     low = np.zeros((len(columns), classes), dtype=np.int32)
     high = np.full((len(columns), classes), _MAX_RANK, dtype=np.int32)
@@ -290,7 +290,7 @@ def release(
         stars.append(column.star)
         if len(column.flat):
             gaps[index] = _gaps(column, distinct)
-    return Release(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), shown)
+    return ReleaseClasses(low, high, gaps, np.asarray(np.logical_and.reduce(stars)), shown)
 
 
 def _gaps(column: Coverage, distinct: Ints) -> Gaps:
@@ -314,7 +314,7 @@ def ranked(columns: Sequence[Ints]) -> Ranks:
     return np.asarray(np.stack(ranks), dtype=np.int32)
 
 
-def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
+def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> RawPeople:
     """Return the people of n groups of equal rows.
 
     ranks: int32[d, n]. person_of: int64[n], from 0, the person of each group; None if each row is a
@@ -332,7 +332,7 @@ def persons(ranks: Ranks, person_of: Ints | None, counts: Ints) -> Persons:
         edge(distinct[:, rows], starts[:-1], axis=1) if len(rows) else distinct[:, :0]
         for edge in (np.minimum.reduceat, np.maximum.reduceat)
     ]
-    return Persons(distinct, starts, rows, weights.astype(np.int64), *box)
+    return RawPeople(distinct, starts, rows, weights.astype(np.int64), *box)
 
 
 def _distinct(ranks: Ranks) -> tuple[Ranks, Ints]:
@@ -348,7 +348,7 @@ def _distinct(ranks: Ranks) -> tuple[Ranks, Ints]:
 
 
 class _DistinctPersons(NamedTuple):
-    """The fields are those of ``Persons``."""
+    """The fields are those of ``RawPeople``."""
 
     rows: Ints
     starts: Ints
@@ -356,7 +356,7 @@ class _DistinctPersons(NamedTuple):
 
 
 def _merged(row_of: Ints, person_of: Ints, many: int) -> _DistinctPersons:
-    """Return the rows, starts and weights of ``Persons``. People with a single row are merged if
+    """Return the rows, starts and weights of ``RawPeople``. People with a single row are merged if
     the row is the same."""
     keys = np.unique(person_of * max(many, 1) + row_of)
     person, row = np.divmod(keys, max(many, 1))
@@ -378,7 +378,9 @@ Candidates = tuple[Ints, Ints]  # person * tuples + tuple, ascending, and how ma
 Stretches = tuple[Ints, Ints]  # positions, and for each the index of its stretch
 
 
-def covering(people: Persons, persons: Ints, release: Release, classes: Ints) -> tuple[Ints, Ints]:
+def covering(
+    people: RawPeople, persons: Ints, release: ReleaseClasses, classes: Ints
+) -> tuple[Ints, Ints]:
     """Return the distinct pairs of a person and a class that covers the person, in ascending order.
 
     The first array holds positions in ``persons``. A suppressed class covers a person only if no

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from anon_sql.attacks.candidates import (
     Candidates,
-    Persons,
-    Release,
+    RawPeople,
+    ReleaseClasses,
     candidates,
     covering,
     intersection,
@@ -28,7 +28,9 @@ _MAX_GROUP_PERSONS = 256  # persons
 Group = tuple[Ints, list[Ints]]  # people, and the classes of each release
 
 
-def near_classes(function: str, people: Persons, releases: Sequence[Release]) -> Iterator[Group]:
+def near_classes(
+    function: str, people: RawPeople, releases: Sequence[ReleaseClasses]
+) -> Iterator[Group]:
     """Yield groups of at most ``_MAX_GROUP_PERSONS`` persons, and of each release the classes that
     may cover one of them.
 
@@ -49,7 +51,7 @@ def near_classes(function: str, people: Persons, releases: Sequence[Release]) ->
 
 
 def _cut(
-    people: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints]
+    people: RawPeople, releases: Sequence[ReleaseClasses], persons: Ints, classes: list[Ints]
 ) -> list[Group]:
     best, least = None, np.inf
     for column in range(len(people.ranks)):
@@ -83,7 +85,11 @@ def _sides(values: Ints) -> tuple[Ints, Ints] | None:
 
 
 def _reaching(
-    people: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints], column: int
+    people: RawPeople,
+    releases: Sequence[ReleaseClasses],
+    persons: Ints,
+    classes: list[Ints],
+    column: int,
 ) -> list[Ints]:
     """Return the classes that reach the persons in one column."""
     low, high = people.low[column, persons].min(), people.high[column, persons].max()
@@ -94,7 +100,7 @@ def _reaching(
 
 
 def _around(
-    people: Persons, releases: Sequence[Release], persons: Ints, classes: list[Ints]
+    people: RawPeople, releases: Sequence[ReleaseClasses], persons: Ints, classes: list[Ints]
 ) -> list[Ints]:
     """Return the classes that reach the persons in every column."""
     for column in range(len(people.ranks)):
@@ -219,7 +225,9 @@ Comparison = tuple[int, tuple[int, ...]]  # index of a sensitive column, and of 
 Covers = list[tuple[Ints, Ints]]  # per release, the result of ``covering``
 
 
-def all_together(releases: Sequence[Release], views: Sequence[View], attribute: int) -> Comparison:
+def all_together(
+    releases: Sequence[ReleaseClasses], views: Sequence[View], attribute: int
+) -> Comparison:
     """Return the comparison of all releases that show a sensitive column."""
     view_ids = [view_id for view_id, view in enumerate(views) if view.attribute == attribute]
     shown = (any(one.shown[view_id] is not None for view_id in view_ids) for one in releases)
@@ -228,8 +236,8 @@ def all_together(releases: Sequence[Release], views: Sequence[View], attribute: 
 
 def intersected(
     function: str,
-    people: Persons,
-    releases: Sequence[Release],
+    people: RawPeople,
+    releases: Sequence[ReleaseClasses],
     views: Sequence[View],
     comparisons: Sequence[Comparison],
     on_group: Callable[[int, Covers], None] | None = None,
@@ -272,7 +280,7 @@ def intersected(
 
 
 def _plan(
-    releases: Sequence[Release], views: Sequence[View], comparison: Comparison
+    releases: Sequence[ReleaseClasses], views: Sequence[View], comparison: Comparison
 ) -> list[tuple[int, list[int]]]:
     """Return the views to intersect, and the releases that show each.
 
@@ -293,8 +301,8 @@ def _plan(
 
 def composition(
     function: str,
-    people: Persons,
-    releases: Sequence[Release],
+    people: RawPeople,
+    releases: Sequence[ReleaseClasses],
     names: Sequence[str],
     views: Sequence[View],
     sensitive: Sequence[str],

@@ -22,13 +22,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.attacks.worlds import Attacker, Bools, Ints, Tried, as_tuples, integers_of
+from anon_sql.attacks.worlds import Attacker, Bools, Ints, TriedWorlds, as_tuples, integers_of
 from anon_sql.core.common_parameters import SeriesState, Transparent
 from anon_sql.core.parameters import Number, OrNull, Whole, declare, param
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError
 from anon_sql.measures.pair import require_any
-from anon_sql.measures.sweep import OneMethod, Settings
+from anon_sql.measures.sweep import MethodSettings, OneMethod
 from anon_sql.methods.method import COMMON, release_methods
 from anon_sql.pipeline.request import Request, Source
 from anon_sql.pipeline.table import shown
@@ -62,7 +62,7 @@ class Minimality:
     method: str = param("anonymize", OneMethod(), "release method that made the release")
     options: Any = param(
         None,
-        Settings(),
+        MethodSettings(),
         "parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others keep "
         "their defaults",
     )
@@ -204,7 +204,7 @@ class _Column:
         position = np.searchsorted(self.pairs, classes * self.width + codes)
         return np.asarray(self.in_class[position] / self.sizes[classes])
 
-    def claims(self, tried: Tried, surer: float) -> _Claims:
+    def claims(self, tried: TriedWorlds, surer: float) -> _Claims:
         """Return the claims of an attacker who has tried some worlds."""
         agreeing = tried.agree.sum(axis=0)
         values = np.bincount(self.pairs // self.width, minlength=len(self.sizes))
@@ -240,7 +240,7 @@ class _Column:
             float((named * share[best]).sum()),
         )
 
-    def _counted(self, tried: Tried, open_: Bools) -> _CellCounts:
+    def _counted(self, tried: TriedWorlds, open_: Bools) -> _CellCounts:
         """Return cells, values, and how often rows of the cell have the value in the worlds that
         reproduce its class; open_: bool[m], the classes that are counted."""
         rows = np.flatnonzero(open_[self.classes])

@@ -65,7 +65,7 @@ class RunClasses:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedWorlds:
     """The w worlds that were tried.
 
     dealt: int32[w, n], the row whose values each row has. agree: bool[w, m], whether the world
@@ -165,7 +165,7 @@ class Attacker:
         world[place] = drawn
         return world
 
-    def tried(self, runs: int, seed: int, progress: Progress) -> Tried:
+    def tried(self, runs: int, seed: int, progress: Progress) -> TriedWorlds:
         """Try all worlds if there are few, and otherwise ``runs`` random ones.
 
         Raises AnonError if the call is interrupted.
@@ -183,7 +183,7 @@ class Attacker:
         agree = np.array(workers.map(self.agrees, jobs, [rows] * len(worlds)))
         if every:  # a random world would hardly ever reproduce the whole release
             agree = np.repeat(agree.all(axis=1, keepdims=True), agree.shape[1], axis=1)
-        return Tried(np.array(worlds), agree, every)
+        return TriedWorlds(np.array(worlds), agree, every)
 
     def with_choices(self, seed: int) -> "Attacker":
         """Return a copy of the attacker with other random choices and without the key."""

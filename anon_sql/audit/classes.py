@@ -16,11 +16,11 @@ from anon_sql.audit.compared import (
     Marks,
     Property,
     Raw,
+    is_at_least,
+    is_at_most,
     named,
-    reaches,
     weighed,
     with_added_rows,
-    within,
 )
 from anon_sql.audit.parameters import NAME, PEOPLE
 from anon_sql.audit.rows import Truth, truth
@@ -399,7 +399,7 @@ def of_values(
     if not measured:
         return unmeasured(name, required, "No column is declared as sensitive.")
     level, example = _worst(compared, measured, min if model.at_least else max)
-    passed = (reaches if model.at_least else within)(required, level)
+    passed = (is_at_least if model.at_least else is_at_most)(required, level)
     row = Property(name, required, level, passed, model.meaning(level, passed), example)
     return with_added_rows(row) if compared.request.synthetic else row
 

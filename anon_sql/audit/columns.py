@@ -14,11 +14,11 @@ from anon_sql.audit.compared import (
     Marks,
     Property,
     Raw,
+    is_at_most,
     named,
     no_columns,
     undecided,
     weighed,
-    within,
 )
 from anon_sql.errors import listed
 from anon_sql.measures.determined import (
@@ -143,7 +143,7 @@ def unique_at_most(
     """
     unique, steps = few_together(names, hashes_of)
     unique_share = unique / rows if rows else 0.0
-    passed = within(share, unique_share)
+    passed = is_at_most(share, unique_share)
     if not unique:
         meaning = "No row is unique on the kept columns together."
     else:

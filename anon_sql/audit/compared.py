@@ -157,12 +157,12 @@ class Property:
         return asdict(self)
 
 
-def reaches(required: float, found: float) -> bool:
+def is_at_least(required: float, found: float) -> bool:
     """Whether a level is at least the required one, up to rounding."""
     return found >= required * (1 - 1e-9)
 
 
-def within(required: float, found: float) -> bool:
+def is_at_most(required: float, found: float) -> bool:
     """Whether a level is at most the required one, up to rounding."""
     return found <= required + 1e-9
 

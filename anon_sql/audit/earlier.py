@@ -6,7 +6,7 @@ An attack finds part of what is disclosed; only a series has a bound.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from anon_sql.audit.compared import Property, within
+from anon_sql.audit.compared import Property, is_at_most
 from anon_sql.measures.differences import Change
 from anon_sql.privacy.model import figures, many
 
@@ -32,7 +32,7 @@ class Intersected:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierChange:
     """An earlier release, and what has changed since."""
 
     name: str
@@ -42,7 +42,7 @@ class Earlier:
 def earlier_properties(
     intersected: Sequence[Intersected],
     note: str,
-    changes: Sequence[Earlier],
+    changes: Sequence[EarlierChange],
     least: int,
     share: float,
     synthetic: bool,
@@ -82,7 +82,7 @@ def _intersection(worst: Intersected, note: str, least: int, share: float) -> Pr
         f"Attack: all releases together leave {worst.below:,} of {many(worst.persons, 'person')} "
         f"fewer than {least} values; {_limit(share)} exposed so."
     )
-    passed = within(share, worst.share)
+    passed = is_at_most(share, worst.share)
     return Property("intersection", share, worst.share, passed, meaning, example)
 
 
@@ -90,14 +90,14 @@ def _share(rows: int, of: int) -> float:
     return rows / of if of else 0.0
 
 
-def _joined(changes: Sequence[Earlier], share: float) -> Property:
+def _joined(changes: Sequence[EarlierChange], share: float) -> Property:
     advice = "Let newcomers wait until there are more."
     worst = max(changes, key=lambda one: (_share(one.change.joined, one.change.after), one.name))
     last = worst.change
     return _one_way("joined", "came", (last.joined, last.came, last.after), worst, share, advice)
 
 
-def _left(changes: Sequence[Earlier], share: float) -> Property:
+def _left(changes: Sequence[EarlierChange], share: float) -> Property:
     advice = (
         "Leavers cannot wait: release newcomers only, or make a series, which keeps their rows."
     )
@@ -107,7 +107,12 @@ def _left(changes: Sequence[Earlier], share: float) -> Property:
 
 
 def _one_way(
-    name: str, verb: str, rows: tuple[int, int, int], worst: Earlier, share: float, advice: str
+    name: str,
+    verb: str,
+    rows: tuple[int, int, int],
+    worst: EarlierChange,
+    share: float,
+    advice: str,
 ) -> Property:
     """Return the property of rows that only came, or only left.
 
@@ -125,11 +130,11 @@ def _one_way(
         meaning = f"Attack: counts show no row that {verb}."
     exposed_share = _share(exposed, total)
     example = f"since {worst.name}: at least {changed:,} of {many(total, 'row')} {verb}"
-    return Property(name, share, exposed_share, within(share, exposed_share), meaning, example)
+    return Property(name, share, exposed_share, is_at_most(share, exposed_share), meaning, example)
 
 
-def _both(changes: Sequence[Earlier], share: float) -> Property:
-    def part(one: Earlier) -> float:
+def _both(changes: Sequence[EarlierChange], share: float) -> Property:
+    def part(one: EarlierChange) -> float:
         return _share(one.change.both, one.change.before + one.change.after)
 
     worst = max(changes, key=lambda one: (part(one), one.name))
@@ -142,6 +147,6 @@ def _both(changes: Sequence[Earlier], share: float) -> Property:
         )
     else:
         meaning = "Attack: counts do not expose anyone if rows both came and went."
-    passed = True if within(share, exposed_share) else None
+    passed = True if is_at_most(share, exposed_share) else None
     example = f"since {worst.name}: at least {came:,} came and {went:,} went"
     return Property("joined_and_left", share, exposed_share, passed, meaning, example)

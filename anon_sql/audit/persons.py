@@ -190,7 +190,7 @@ BLOCK_ROWS = 1 << 23  # raw rows that are compared at a time
 
 
 @dataclass(frozen=True)
-class Sources:
+class GroupSources:
     """The source rows of each group.
 
     ends, rows: those of group i are ``rows[ends[i]:ends[i + 1]]``; rows is None if they are too
@@ -208,7 +208,7 @@ class Sources:
 
 def sources(
     row_groups: RowGroups, codes_of: CodesOf, labels: Labels, max_comparisons: int, workers: Workers
-) -> Sources:
+) -> GroupSources:
     """Return the source rows of each group: its raw rows that its label covers.
 
     codes_of: returns the codes of some raw rows, int32[…, d]. labels: of ``labels_of``.
@@ -241,7 +241,7 @@ def sources(
         )
         comparisons += covered.comparisons
         if comparisons > max_comparisons:
-            return Sources(np.zeros(groups + 1, np.int64), None, many, 0, comparisons)
+            return GroupSources(np.zeros(groups + 1, np.int64), None, many, 0, comparisons)
         many[touched] += covered.weights
         count[touched] += covered.counts
         uncovered += int(weights[~covered.is_covered].sum())
@@ -253,14 +253,14 @@ def sources(
                 )
     ends = np.append(0, np.cumsum(count))
     if ends[-1] > MAX_LISTED_PAIRS:
-        return Sources(ends, None, many, uncovered, comparisons)
+        return GroupSources(ends, None, many, uncovered, comparisons)
     all_rows = np.concatenate(rows)
     if len(row_groups.rows) > BLOCK_ROWS:
         all_rows = all_rows[kernels.hashing.group(np.concatenate(group_parts), groups)[0]]
-    return Sources(ends, all_rows, many, uncovered, comparisons)
+    return GroupSources(ends, all_rows, many, uncovered, comparisons)
 
 
-def unmatched(row_groups: RowGroups, row_sources: Sources) -> int | None:
+def unmatched(row_groups: RowGroups, row_sources: GroupSources) -> int | None:
     """Return the number of released rows that a maximum matching with raw rows leaves unmatched;
     None if it takes too long."""
     if row_sources.rows is None:
@@ -307,7 +307,7 @@ def owners(compared: Compared, forced: Marks | None) -> Marks | None:
     return compared.marks(request.entity) if shows_entity(compared) else forced
 
 
-def forced_owners(row_groups: RowGroups, row_sources: Sources, persons: Marks) -> Marks | None:
+def forced_owners(row_groups: RowGroups, row_sources: GroupSources, persons: Marks) -> Marks | None:
     """Return the owner of each released row, or None if the owner of any row is ambiguous.
 
     A group is unambiguous if it needs all its source rows, or if one person owns them all. persons:
@@ -341,7 +341,9 @@ def distinct_owners(
     return np.bincount(class_ids[new], minlength=classes)
 
 
-def possible_owners(row_groups: RowGroups, row_sources: Sources, persons: Marks) -> PossibleOwners:
+def possible_owners(
+    row_groups: RowGroups, row_sources: GroupSources, persons: Marks
+) -> PossibleOwners:
     """Return the people who own source rows of each group; persons: a hash of the owner of each raw
     row."""
     assert row_sources.rows is not None

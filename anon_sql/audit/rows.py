@@ -17,9 +17,9 @@ from anon_sql.audit.compared import Compared, Marks, Rows
 from anon_sql.audit.persons import (
     CodesOf,
     GroupCounter,
+    GroupSources,
     Labels,
     RowGroups,
-    Sources,
     sources,
     unmatched,
 )
@@ -30,7 +30,7 @@ PART_ROWS = 1_000_000  # aim for the rows of a part; more if they have one hash
 
 
 @dataclass(frozen=True)
-class Part:
+class RowPart:
     """Positions of distinct raw and released rows, ascending."""
 
     raw: npt.NDArray[np.int32]
@@ -47,14 +47,14 @@ class Part:
         return counter
 
 
-def parts(compared: Compared) -> Iterator[Part]:
+def parts(compared: Compared) -> Iterator[RowPart]:
     """Yield parts of the rows, divided by the last bits of their hashes."""
     rows, released_rows = len(compared.raw.weights), len(compared.class_of)
     count = _count(max(rows, released_rows))
     raw, starts = _divided(compared.raw_hashes, rows, count)
     released, ends = _divided(compared.hashes, released_rows, count)
     for number in range(count):
-        yield Part(
+        yield RowPart(
             raw[starts[number] : starts[number + 1]], released[ends[number] : ends[number + 1]]
         )
 
@@ -143,7 +143,7 @@ def _codes(
 
 
 def _add(
-    true: Truth, compared: Compared, part: Part, codes: CodesOf, labels: Labels, workers: Workers
+    true: Truth, compared: Compared, part: RowPart, codes: CodesOf, labels: Labels, workers: Workers
 ) -> None:
     """Compare the rows of a part, unless there were too many comparisons."""
     counted = part.counted(compared, true.owners is not None)
@@ -165,7 +165,7 @@ def _add(
 
 
 def _add_persons(
-    true: Truth, compared: Compared, part: Part, groups: RowGroups, row_sources: Sources
+    true: Truth, compared: Compared, part: RowPart, groups: RowGroups, row_sources: GroupSources
 ) -> None:
     """Add what the part shows about the owners of its rows."""
     if true.possible_owners is None:

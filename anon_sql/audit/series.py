@@ -29,7 +29,7 @@ MAX_COMPARISONS = 5_000_000_000  # most comparisons of a person with the label o
 
 
 @dataclass(frozen=True)
-class SeriesFile:
+class SeriesClasses:
     """The c classes of a file. labels: of each quasi-identifier, an array of c. tuples: per class,
     a list of JSON texts as in a state. others: columns whose types differ from those of the
     series."""
@@ -87,7 +87,7 @@ class _Fits:
 def series_properties(
     state: State,
     table: SeriesTable,
-    shown: SeriesFile,
+    shown: SeriesClasses,
     trees: Mapping[str, pa.StructArray],
     k: int | None,
 ) -> list[Property]:
@@ -141,7 +141,7 @@ def series_properties(
     ]
 
 
-def _rows(state: State, table: SeriesTable, shown: SeriesFile, cohorts: Ints) -> _Rows:
+def _rows(state: State, table: SeriesTable, shown: SeriesClasses, cohorts: Ints) -> _Rows:
     cohort = integers(state.tuples["cohort"].combine_chunks())
     is_present = np.isin(cohort, cohorts)
     texts = [

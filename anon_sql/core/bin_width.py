@@ -55,7 +55,7 @@ class BinWidth:
     )
 
 
-class Cut(NamedTuple):
+class Bins(NamedTuple):
     """The bins of n values, in the type of the column.
 
     low: the first value of each bin.
@@ -131,7 +131,7 @@ def _precision(sql_type: str) -> tuple[int, int]:
     return int(width), int(scale)
 
 
-def cut(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Cut:
+def cut(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Bins:
     """Return the bins in which values lie; NULL stays NULL.
 
     Raises AnonError for NaN and infinity, and for a step that is too short for floating point.
@@ -157,7 +157,7 @@ def cut(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal
         raise AnonError(function, rule, f"{step:f}")
     bounds = _bounds(sql_type, values.type)
     low, high = _spans(_units(sql_type, values), int(length), last, *bounds, origin)
-    return Cut(_like(low, values), _like(high, values))
+    return Bins(_like(low, values), _like(high, values))
 
 
 def _counted(values: pa.Array) -> pa.Array:
@@ -250,7 +250,7 @@ def _like(keys: npt.NDArray[Any], values: pa.Array) -> pa.Array:
     return pa.Array.from_buffers(kind, len(keys), [validity, pa.py_buffer(bits)])
 
 
-def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Cut:
+def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step: Decimal) -> Bins:
     """Return the bins of floating point numbers, whose ends are the numbers nearest to them."""
     single = approximate(sql_type, values).astype(values.type.to_pandas_dtype())
     numbers, present = single.astype(np.float64), valid(values)
@@ -278,12 +278,12 @@ def _cut_floats(function: str, name: str, sql_type: str, values: pa.Array, step:
         - (end_values(place) > single)
         + (end_values(place + 1) <= single) * (end_values(place + 1) < most)
     )
-    return Cut(
+    return Bins(
         *(pa.array(end_values(end), values.type, mask=~present) for end in (place, place + 1))
     )
 
 
-def require_ends(function: str, name: str, sql_type: str, cut: Cut, labels: Ranges) -> None:
+def require_ends(function: str, name: str, sql_type: str, cut: Bins, labels: Ranges) -> None:
     """Raise AnonError for labels whose ends are not ends of bins.
 
     cut: the bins of the values.

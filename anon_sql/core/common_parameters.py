@@ -135,7 +135,7 @@ class Hierarchies:
 
 
 @dataclass(frozen=True)
-class Strata:
+class StrataColumns:
     """The columns that are not generalized."""
 
     strata: Any = param(

@@ -219,7 +219,7 @@ class Recognized:
         return words
 
 
-def missing(text: str) -> bool:
+def is_missing(text: str) -> bool:
     """Return whether a text is a common marker of a missing value."""
     return text.strip().lower() in MISSING
 
@@ -230,7 +230,7 @@ def recognize(texts: Sequence[str]) -> Recognized | None:
     Texts that are not numbers, dates or times have none, nor have codes of digits. ``MIN_SHARE`` of
     the texts must be written so. NULL and missing markers do not count.
     """
-    counts = Counter(text.strip() for text in texts if not missing(text))
+    counts = Counter(text.strip() for text in texts if not is_missing(text))
     if len(counts) < _MIN_TEXTS:
         return None
     sample = dict(list(counts.items())[:_SAMPLE_TEXTS])
@@ -246,13 +246,15 @@ def recognize(texts: Sequence[str]) -> Recognized | None:
         ):
             continue
         fit = sum(count for text, count in counts.items() if notation.matches(text))
-        if fit >= MIN_SHARE * total and _shows(notation, counts, fit == total):
+        if fit >= MIN_SHARE * total and _is_recognizable(notation, counts, fit == total):
             fitting.append((fit, notation))
     if not fitting:
         return None
     best_fit = max(fit for fit, _ in fitting)
     best = [notation for fit, notation in fitting if fit == best_fit]
-    rivals = [candidate for candidate in best[1:] if _differ(best[0], candidate, counts)]
+    rivals = [
+        candidate for candidate in best[1:] if _have_other_meanings(best[0], candidate, counts)
+    ]
     return Recognized(best[0], best_fit, total, rivals[0] if rivals else None)
 
 
@@ -288,12 +290,12 @@ def with_unit(notation: Notation, texts: Sequence[str]) -> Notation:
 
 def fits(notation: Notation, texts: Sequence[str]) -> bool:
     """Return whether ``MIN_SHARE`` of the texts are written in a notation, and show it."""
-    counts = Counter(text.strip() for text in texts if not missing(text))
+    counts = Counter(text.strip() for text in texts if not is_missing(text))
     fit = sum(count for text, count in counts.items() if notation.matches(text))
-    return 0 < fit >= MIN_SHARE * counts.total() and _shows(notation, counts, False)
+    return 0 < fit >= MIN_SHARE * counts.total() and _is_recognizable(notation, counts, False)
 
 
-def _shows(notation: Notation, counts: Mapping[str, int], whole: bool) -> bool:
+def _is_recognizable(notation: Notation, counts: Mapping[str, int], whole: bool) -> bool:
     """Return whether some text shows that the texts are not codes of digits."""
     if notation.format or notation.before or notation.after:
         return True
@@ -305,7 +307,7 @@ def _shows(notation: Notation, counts: Mapping[str, int], whole: bool) -> bool:
     return any(sign in text for sign in signs for text in texts)
 
 
-def _differ(one: Notation, other: Notation, counts: Counter[str]) -> bool:
+def _have_other_meanings(one: Notation, other: Notation, counts: Counter[str]) -> bool:
     """Return whether some text means something else in another notation that it fits."""
     shared = [text for text in counts if one.matches(text) and other.matches(text)]
     if one.format and other.format:

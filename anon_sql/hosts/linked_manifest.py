@@ -19,7 +19,7 @@ from anon_sql.hosts.documents import (
 )
 from anon_sql.linked.options import Linking
 from anon_sql.linked.release import ReleasedTables
-from anon_sql.linked.schema import Link, Node, Schema, Table
+from anon_sql.linked.schema import Link, LinkedTable, Node, Schema
 from anon_sql.version import VERSION
 
 FORM = 1
@@ -156,10 +156,10 @@ def schema_of(
             roles |= dict.fromkeys(said["roles"][parameter], role)
         roles |= dict.fromkeys(said["keys"], "identifier")
         own = dict.fromkeys([*columns[name], *roles], "") if types is None else types[name]
-        table = Table(name, quote(name), own, {**dict.fromkeys(own), **roles})
+        table = LinkedTable(name, quote(name), own, {**dict.fromkeys(own), **roles})
         nodes[name] = Node(table, links.get(name), link_role.get(name), tuple(said["keys"]))
     references = {
-        each["table"]: Table(each["table"], quote(each["table"]), {}, {})
+        each["table"]: LinkedTable(each["table"], quote(each["table"]), {}, {})
         for each in written["references"]
     }
     up = [

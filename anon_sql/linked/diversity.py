@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from anon_sql.errors import AnonError, Argument
 from anon_sql.linked.options import LinkedCall
-from anon_sql.linked.partition import Points
+from anon_sql.linked.partition import LinkedPoints
 from anon_sql.linked.rows import MISSING, Ints, LinkedRows, counts_of, free, holders
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.linked.slots import SlotPlacement, place
@@ -117,7 +117,7 @@ def require_values(
 def merge_classes(
     schema: Schema,
     tied: Mapping[str, LinkedRows],
-    points: Points | None,
+    points: LinkedPoints | None,
     classes: Classes,
     l: int,  # noqa: E741
     function: str,
@@ -178,7 +178,9 @@ def _wrong_classes(
     return np.unique(np.concatenate(broken))
 
 
-def _merged(points: Points | None, rows: LinkedRows, classes: Classes, wrong: Ints) -> Classes:
+def _merged(
+    points: LinkedPoints | None, rows: LinkedRows, classes: Classes, wrong: Ints
+) -> Classes:
     """Return classes after each wrong one was joined with the nearest."""
     count = int(classes.max()) + 1
     array = (
@@ -203,7 +205,7 @@ def place_diverse(
     call: LinkedCall,
     schema: Schema,
     tied: Mapping[str, LinkedRows],
-    points: Mapping[str, Points | None],
+    points: Mapping[str, LinkedPoints | None],
     classes: Classes,
 ) -> dict[str, SlotPlacement]:
     """Return the places of all rows, in classes that are merged until l holds in their slots.

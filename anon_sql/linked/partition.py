@@ -33,7 +33,7 @@ _BIN = "bin"
 
 
 @dataclass(frozen=True)
-class Points:
+class LinkedPoints:
     """The quasi-identifiers of a table, with the counts that its release adds, in source order.
 
     columns: values by released name; types: SQL type by name; bin_width: of those whose values the
@@ -63,7 +63,7 @@ class Points:
 
 def points_of(
     call: LinkedCall, schema: Schema, tied: Mapping[str, LinkedRows], node: Node
-) -> Points | None:
+) -> LinkedPoints | None:
     """Return the quasi-identifiers of a table, None if its release has none."""
     rows = tied[node.name]
     columns = {name: rows.source.column(name) for name in node.quasi}
@@ -79,7 +79,7 @@ def points_of(
     weights = np.array([call.weights.get((node.name, name), 1.0) for name in columns])
     top = weights.max()
     quasi_columns = read_quasi()
-    return Points(
+    return LinkedPoints(
         columns={**columns, **rows.source.raw},
         types=types,
         bin_width=call.bin_widths_of(node.name),
@@ -126,7 +126,7 @@ def classes_of(
     call: LinkedCall,
     schema: Schema,
     tied: Mapping[str, LinkedRows],
-    points: Mapping[str, Points | None],
+    points: Mapping[str, LinkedPoints | None],
     bins: npt.NDArray[np.int32],
 ) -> npt.NDArray[np.int32]:
     """Return the class of each person, int32[n], at least k persons of one bin."""
@@ -185,7 +185,7 @@ def _wide(
     call: LinkedCall,
     schema: Schema,
     tied: Mapping[str, LinkedRows],
-    points: Mapping[str, Points | None],
+    points: Mapping[str, LinkedPoints | None],
 ) -> Iterator[_Column]:
     """Yield the columns of the wide rows."""
     persons = tied[schema.root].count
@@ -204,7 +204,7 @@ def _wide(
             )
 
 
-def _copies(rows: LinkedRows, points: Points, persons: int) -> list[Ints | None]:
+def _copies(rows: LinkedRows, points: LinkedPoints, persons: int) -> list[Ints | None]:
     """Return the rows of each person that are spread over the person's time, int32[n] each."""
     order = lexical(rows.person, points.time, rows.order)
     counts = counts_of(rows.person, persons)

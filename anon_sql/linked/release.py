@@ -20,7 +20,7 @@ from anon_sql.linked.bins import least_surplus
 from anon_sql.linked.diversity import merge_classes, place_diverse, require_values
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import LinkedCall
-from anon_sql.linked.partition import Points, bins_of_persons, classes_of, points_of
+from anon_sql.linked.partition import LinkedPoints, bins_of_persons, classes_of, points_of
 from anon_sql.linked.rows import (
     Hashes,
     Ints,
@@ -101,7 +101,7 @@ class Plan:
     groups: Mapping[str, Ints]
     linked: Mapping[str, npt.NDArray[np.bool_]]
     keys: Mapping[str, Ints]
-    points: dict[str, Points | None] = field(default_factory=dict)
+    points: dict[str, LinkedPoints | None] = field(default_factory=dict)
 
     def let_go(self, name: str) -> None:
         """Forget the values of a table that is released."""
@@ -276,7 +276,7 @@ class _LabelledRows(NamedTuple):
 
 def _labelled(
     call: LinkedCall,
-    points: Points,
+    points: LinkedPoints,
     rows: LinkedRows,
     group: Ints,
     linked: npt.NDArray[np.bool_],

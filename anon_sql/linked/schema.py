@@ -35,7 +35,7 @@ def _columns(names: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Table:
+class LinkedTable:
     """A table, as a host describes it.
 
     name: short, unique and that of its release. relation: the table as SQL. types: SQL type by
@@ -60,7 +60,7 @@ class Node:
     name its rows. quasi, sensitive, kept: columns of these roles that are neither keys nor links.
     """
 
-    table: Table
+    table: LinkedTable
     link: Link | None = None
     role: str | None = None
     keys: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class Schema:
 
     root: str
     nodes: Mapping[str, Node]
-    references: Mapping[str, Table] = field(default_factory=dict)
+    references: Mapping[str, LinkedTable] = field(default_factory=dict)
     reference_links: Sequence[Link] = ()
 
     def children(self, name: str, *roles: str) -> list[Node]:
@@ -215,7 +215,7 @@ def _table_name(function: str, written: str, names: Mapping[str, str]) -> str:
 def arrange(
     function: str,
     root: str,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, LinkedTable],
     links: Sequence[Link],
     leave_out: Sequence[str] = (),
 ) -> Schema:
@@ -285,7 +285,7 @@ def links_of(
 
 
 def _left_out(
-    function: str, root: str, tables: Mapping[str, Table], names: Sequence[str]
+    function: str, root: str, tables: Mapping[str, LinkedTable], names: Sequence[str]
 ) -> Iterator[str]:
     names_by_folded = {fold(name): name for name in tables}
     for name in [names] if isinstance(names, str) else names:
@@ -313,7 +313,7 @@ def _spelled(function: str, columns: Mapping[str, Iterable[str]], link: Link) ->
     return replace(link, columns=of(link.child, link.columns), keys=of(link.parent, link.keys))
 
 
-def _require_types(function: str, tables: Mapping[str, Table], link: Link) -> None:
+def _require_types(function: str, tables: Mapping[str, LinkedTable], link: Link) -> None:
     for column, key in zip(link.columns, link.keys, strict=True):
         column_type, key_type = tables[link.child].types[column], tables[link.parent].types[key]
         if column_type != key_type:
@@ -325,7 +325,7 @@ def _require_types(function: str, tables: Mapping[str, Table], link: Link) -> No
             )
 
 
-def _role(function: str, tables: Mapping[str, Table], link: Link, root: str) -> str | None:
+def _role(function: str, tables: Mapping[str, LinkedTable], link: Link, root: str) -> str | None:
     """Return the role of a link. Raises AnonError if its columns have several."""
     roles = tables[link.child].roles
     roles_of_columns = {roles.get(column) for column in link.columns}
@@ -398,7 +398,7 @@ def _references(
 
 def _require_lookups(
     function: str,
-    tables: Mapping[str, Table],
+    tables: Mapping[str, LinkedTable],
     below: Mapping[str, Link | None],
     references: Sequence[str],
     up: Sequence[Link],

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from anon_sql import kernels
 from anon_sql.core.running import Workers
 from anon_sql.linked.options import LinkedCall
-from anon_sql.linked.partition import Points
+from anon_sql.linked.partition import LinkedPoints
 from anon_sql.linked.rows import Bools, Ints, LinkedRows, lexical
 from anon_sql.linked.schema import Schema
 
@@ -42,7 +42,7 @@ def place(
     call: LinkedCall,
     schema: Schema,
     tied: Mapping[str, LinkedRows],
-    points: Mapping[str, Points | None],
+    points: Mapping[str, LinkedPoints | None],
     classes: npt.NDArray[np.int32],
 ) -> dict[str, SlotPlacement]:
     """Return the places of all rows; classes: int32[n], of the persons."""
@@ -66,7 +66,7 @@ def place(
 
 
 def _matched(
-    call: LinkedCall, rows: LinkedRows, above: LinkedRows, points: Points | None, groups: Ints
+    call: LinkedCall, rows: LinkedRows, above: LinkedRows, points: LinkedPoints | None, groups: Ints
 ) -> Ints:
     """Return the slot of each row, int32[n]; groups: the slot of each row above."""
     slot = np.full(rows.count, -1, np.int32)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from anon_sql.linked.options import LinkedCall
-from anon_sql.linked.partition import Points
+from anon_sql.linked.partition import LinkedPoints
 from anon_sql.linked.rows import Bools, Ints, LinkedRows
 from anon_sql.pipeline.partition import in_source_order, legal_partition, prepare
 from anon_sql.pipeline.request import Relation, Source, checked
@@ -16,7 +16,7 @@ _PERSON = "person"
 
 
 def unlinked_classes(
-    call: LinkedCall, rows: LinkedRows, points: Points | None, surplus: Bools
+    call: LinkedCall, rows: LinkedRows, points: LinkedPoints | None, surplus: Bools
 ) -> Ints:
     """Return the class of each surplus row that may be released unlinked, int64[n]; -1 for
     others."""
@@ -48,7 +48,9 @@ def capped(person: Ints, k: int) -> Bools:
     return place < most
 
 
-def _cut(call: LinkedCall, rows: LinkedRows, points: Points | None, surplus_rows: Ints) -> Ints:
+def _cut(
+    call: LinkedCall, rows: LinkedRows, points: LinkedPoints | None, surplus_rows: Ints
+) -> Ints:
     node = rows.source.node
     names = [] if points is None else node.quasi
     if not names:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from anon_sql import kernels
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
-from anon_sql.core.bin_width import Cut
+from anon_sql.core.bin_width import Bins
 from anon_sql.core.columns import Categories, Numbers
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
@@ -54,7 +54,7 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredTable:
     """A table whose releases are measured.
 
     types, lists: SQL types and values of its quasi-identifiers, by name. cuts: the bins of those
@@ -64,7 +64,7 @@ class Measured:
     table: QuasiTable
     types: Mapping[str, str]
     lists: Mapping[str, pa.Array]
-    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    cuts: Mapping[str, Bins] = field(default_factory=dict)
 
     @cached_property
     def points(self) -> dict[str, Span]:

@@ -6,8 +6,16 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.parameters import declare, param
-from anon_sql.measures.classes import Measured
-from anon_sql.measures.sweep import Measure, Methods, Settings, SizeList, SweptTable, Trial, sweep
+from anon_sql.measures.classes import MeasuredTable
+from anon_sql.measures.sweep import (
+    Measure,
+    Methods,
+    MethodSettings,
+    SizeList,
+    SweepTrial,
+    SweptTable,
+    sweep,
+)
 from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.partition import classes_and_nodes
 from anon_sql.pipeline.request import Request, Source
@@ -30,7 +38,7 @@ _NOTHING = {  # what utility says of a table without rows
 
 
 @dataclass(frozen=True)
-class Compared:
+class CompareMethods:
     """The parameters of ``compare``."""
 
     methods: Any = param(
@@ -42,7 +50,7 @@ class Compared:
     ks: Any = param((5, 10, 25, 50, 100), SizeList(), "values of k to try")
     options: Any = param(
         None,
-        Settings(),
+        MethodSettings(),
         "parameters of individual methods, such as {'rayden': {'cut': 'aligned'}}; all others "
         "keep their defaults",
     )
@@ -51,7 +59,7 @@ class Compared:
 declare(
     "compare",
     *COMMON,
-    Compared,
+    CompareMethods,
     without=("k", "format", "suppressed"),
     notes={"weights": "They apply to gcp and to the methods that take weights."},
 )
@@ -61,7 +69,7 @@ def compare(
     source: Source | None, request: Request, paths: pa.StructArray | None
 ) -> list[dict[str, Any]]:
     """Return a row for each method and k, in the order asked for; see ``ROW``."""
-    chosen: Compared = request.options
+    chosen: CompareMethods = request.options
     return sweep(source, request, paths, _measure, _NOTHING, methods=chosen.methods, ks=chosen.ks)
 
 
@@ -69,10 +77,10 @@ def _measure(swept: SweptTable) -> Measure:
     """Return what measures the classes of a release as ``utility`` measures their labels."""
     rows = swept.prepared
     table = rows.table
-    measured = Measured(table, swept.request.quasi, rows.source.quasi, rows.cuts)
+    measured = MeasuredTable(table, swept.request.quasi, rows.source.quasi, rows.cuts)
     measured.points  # noqa: B018 - made before any clock starts
 
-    def measure(trial: Trial) -> dict[str, Any]:
+    def measure(trial: SweepTrial) -> dict[str, Any]:
         classes, nodes = classes_and_nodes(table, trial.partition)
         return measured.measures(classes, nodes, trial.prepared.request.k)
 

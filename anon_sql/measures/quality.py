@@ -14,7 +14,7 @@ from anon_sql.core.columns import infinite
 from anon_sql.core.parameters import Columns, declare, param
 from anon_sql.core.printing import evaluated, printed
 from anon_sql.core.table import read_table
-from anon_sql.measures.classes import Measured
+from anon_sql.measures.classes import MeasuredTable
 from anon_sql.measures.loss import doubles
 from anon_sql.measures.pair import SensitiveColumns
 from anon_sql.methods.sdka import sdka
@@ -142,7 +142,7 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
     classes, nodes = (
         in_source_order(table, each)[real] for each in (partition.classes, partition.nodes)
     )
-    measured = Measured(real_table, request.quasi, values).measures(classes, nodes, request.k)
+    measured = MeasuredTable(real_table, request.quasi, values).measures(classes, nodes, request.k)
     return {
         "real_rows": real_table.rows,
         "synthetic_rows": table.rows - real_table.rows,

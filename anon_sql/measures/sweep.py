@@ -75,7 +75,7 @@ class SizeList:
 
 
 @dataclass(frozen=True)
-class Settings:
+class MethodSettings:
     """NULL, or a struct of options by method; read as the own parameters of every method."""
 
     def read(self, function: str, name: str, value: Any) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def comparable() -> dict[str, Method]:
 
 
 @dataclass(frozen=True)
-class Trial:
+class SweepTrial:
     """One release of a sweep.
 
     prepared: the rows, with the request of the method, its k and l. partition: of the rows, legal.
@@ -204,7 +204,7 @@ class SweptTable:
         except AnonError:  # said in the rows of this method and l
             stopping.check(self.request.function)
 
-    def trial(self, method: str, k: int, level: int | None = None) -> Trial:
+    def trial(self, method: str, k: int, level: int | None = None) -> SweepTrial:
         """Return one release. Raises AnonError if it cannot be made."""
         request, call = self.request_of(method, k, level)
         table = self.prepared.table
@@ -213,10 +213,10 @@ class SweptTable:
         started = time.perf_counter()
         partition = legal_partition(table, call, request.method)
         seconds = time.perf_counter() - started
-        return Trial(replace(self.prepared, request=request, call=call), partition, seconds)
+        return SweepTrial(replace(self.prepared, request=request, call=call), partition, seconds)
 
 
-Measure = Callable[[Trial], Mapping[str, Any]]
+Measure = Callable[[SweepTrial], Mapping[str, Any]]
 
 
 def sweep(

@@ -23,7 +23,7 @@ ENOUGH_SHARE = 0.95  # share of the unique rows at which further columns add lit
 
 
 @dataclass(frozen=True)
-class Step:
+class UniqueStep:
     """The rows that few others equal on ``column`` and the columns of the steps before it."""
 
     column: str
@@ -92,7 +92,7 @@ def counts(hashes: Hashes, fewer_than: int = 2) -> tuple[int, int]:
 
 def few_together(
     names: Sequence[str], hashes_of: Callable[[str], Hashes], fewer_than: int = 2
-) -> tuple[int, list[Step]]:
+) -> tuple[int, list[UniqueStep]]:
     """Return the number of rows whose combination of values is rare, and the columns that
     contribute most.
 
@@ -112,7 +112,7 @@ def few_together(
         return mixed
 
     total, _ = counts(reduce(beside, names, combined), fewer_than)
-    steps: list[Step] = []
+    steps: list[UniqueStep] = []
     while total and len(steps) < MAX_STEPS and (not steps or steps[-1].rows < ENOUGH_SHARE * total):
         chosen = {step.column for step in steps}
         candidates = {n: counts(beside(combined, n), fewer_than) for n in names if n not in chosen}
@@ -120,11 +120,11 @@ def few_together(
             break
         best = max(candidates, key=lambda name: candidates[name])
         combined = beside(combined, best)
-        steps.append(Step(best, candidates[best][0]))
+        steps.append(UniqueStep(best, candidates[best][0]))
     return total, steps
 
 
-def steps_text(steps: list[Step], rows: int, what: str = "unique") -> str | None:
+def steps_text(steps: list[UniqueStep], rows: int, what: str = "unique") -> str | None:
     """Return the steps as text: ``zip alone 71.2%, with job 93.0% of the rows are unique``."""
     if not steps:
         return None

@@ -280,8 +280,8 @@ def weighted_mean(values: Sequence[float], weights: Floats) -> float:
 def of_heights(counts: Sequence[Ints], heights: Sequence[Floats], left_out: int = 0) -> float:
     """Return ``iloss``: what all rows lose in all columns.
 
-    heights: of each column the ILoss of every label or class, float64[m], a suppressed one 1. counts,
-    left_out: as in ``of_losses``.
+    heights: of each column the ILoss of every label or class, float64[m], a suppressed one 1.
+    counts, left_out: as in ``of_losses``.
     """
     return fsum(_of_rows(counts, heights, left_out))
 

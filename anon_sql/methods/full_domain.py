@@ -60,8 +60,8 @@ from anon_sql.methods.global_recoding import (
     Level,
     Levels,
     Node,
+    NodeVerdict,
     Records,
-    Verdict,
     level_of_nodes,
     levels_of,
 )
@@ -300,12 +300,12 @@ class Search:
         function: str,
         columns: Sequence[Levels],
         tops: Node,
-        judge: Callable[[Node], Verdict],
+        judge: Callable[[Node], NodeVerdict],
         minimize: str,
     ) -> None:
         self.minimize, self._judge = minimize, judge
-        self.seen: dict[Node, Verdict] = {}
-        self.best: Verdict | None = None
+        self.seen: dict[Node, NodeVerdict] = {}
+        self.best: NodeVerdict | None = None
         self._low = tuple(self._lowest(column, tops) for column in range(len(tops)))
         shape = [top - low + 1 for low, top in zip(self._low, tops, strict=True)]
         if prod(shape) > MAX_NODES:
@@ -353,7 +353,7 @@ class Search:
             total = total + (lost.reshape(shape) if c in self._free else lost[0])
         return np.asarray(total)
 
-    def _seen(self, node: Node) -> Verdict:
+    def _seen(self, node: Node) -> NodeVerdict:
         """Judge a node, and keep the verdict."""
         verdict = self._judge(node)
         self.seen[node] = verdict
@@ -361,7 +361,7 @@ class Search:
             self.best = verdict
         return verdict
 
-    def _learn(self, verdict: Verdict) -> None:
+    def _learn(self, verdict: NodeVerdict) -> None:
         """Close nodes and raise bounds by the verdict on a node."""
         position = tuple(verdict.node[c] - self._low[c] for c in self._free)
         if any(level < low for level, low in zip(verdict.node, self._low, strict=True)):
@@ -467,7 +467,7 @@ def searched(table: QuasiTable, call: Call[FullDomain]) -> tuple[Judge, Search]:
     tops = tuple(0 if c.name in call.fixed else len(c.levels) - 1 for c in columns)
     with Progress(call.function, None) as progress:
 
-        def verdict(node: Node) -> Verdict:
+        def verdict(node: Node) -> NodeVerdict:
             stopping.check(call.function)
             progress.advance(1)
             return judge.verdict(node)

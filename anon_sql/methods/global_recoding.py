@@ -338,7 +338,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class NodeVerdict:
     """The judgement of a node.
 
     gcp: 0…1, suppressed rows lose 1.
@@ -400,7 +400,7 @@ class Judge:
             return all(model.closed for model in models)
         return all(model.monotone for model in models)
 
-    def verdict(self, node: Node) -> Verdict:
+    def verdict(self, node: Node) -> NodeVerdict:
         """Return the judgement of a node."""
         groups = self.records.groups(node)
         sizes, columns = groups.sizes, len(self.records.columns)
@@ -412,7 +412,7 @@ class Judge:
         passes = (int(sizes[rare].sum()) if self.monotone else few) <= self.limit
         suppressed_groups, legal = self.left_out(groups, rare)
         suppressed = int(sizes[suppressed_groups].sum())
-        return Verdict(
+        return NodeVerdict(
             node=node,
             gcp=float(lost[~suppressed_groups].sum() + suppressed * columns) / cells,
             dm=float((sizes[~suppressed_groups].astype(np.float64) ** 2).sum())

@@ -21,7 +21,7 @@ from anon_sql.core.common_parameters import (
     Output,
     Seed,
     SeriesState,
-    Strata,
+    StrataColumns,
     Transparent,
     Weights,
 )
@@ -48,7 +48,7 @@ COMMON: tuple[type, ...] = (
     Output,
     Seed,
     Hierarchies,
-    Strata,
+    StrataColumns,
     Weights,
     BinWidth,
 )

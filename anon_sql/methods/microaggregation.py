@@ -18,7 +18,7 @@ from anon_sql.core.table import QuasiTable
 from anon_sql.errors import not_installed
 from anon_sql.methods.method import Call
 from anon_sql.methods.ordering import Order, pieces
-from anon_sql.methods.searching import late
+from anon_sql.methods.searching import is_late
 
 MAX_AXES = 256  # more text than that is not compared row by row
 
@@ -189,7 +189,9 @@ def _search(
     position[order] = np.arange(len(order))
     done_rounds = idle_rounds = 0
     while (
-        (rounds is None or done_rounds < rounds) and idle_rounds < IDLE_ROUNDS and not late(until)
+        (rounds is None or done_rounds < rounds)
+        and idle_rounds < IDLE_ROUNDS
+        and not is_late(until)
     ):
         rows, starts = kernels.hashing.group(classes, int(classes.max()) + 1)
         line = np.argsort(np.minimum.reduceat(position[rows], starts[:-1]), kind="stable")
@@ -226,7 +228,7 @@ def _again(
     until: float | None,
 ) -> Classes | None:
     """Return classes of less SSE of the rows of some classes; None without gain."""
-    if late(until):
+    if is_late(until):
         return None
     rows = x.only(np.concatenate(group_classes))
     classes = np.repeat(

@@ -1,6 +1,6 @@
 """Release classes that come with the table: the last step, for a partition made elsewhere."""
 
-from anon_sql.core.common_parameters import Seed, Strata, Weights
+from anon_sql.core.common_parameters import Seed, StrataColumns, Weights
 from anon_sql.core.table import QuasiTable
 from anon_sql.errors import AnonError
 from anon_sql.methods.method import BY_NODES, Call, GivenClasses, Partition, method
@@ -9,7 +9,7 @@ from anon_sql.methods.method import BY_NODES, Call, GivenClasses, Partition, met
 @method(
     "generalize",
     takes=GivenClasses,
-    without=(Seed, Strata, Weights),
+    without=(Seed, StrataColumns, Weights),
     notes={
         "suppressed": "Rows without a class id are suppressed: 'drop' is refused if a class is * "
         "in every quasi-identifier for another reason.",

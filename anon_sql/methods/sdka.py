@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from anon_sql import kernels
 from anon_sql.core.bin_width import BinWidth
-from anon_sql.core.common_parameters import Strata, Weights
+from anon_sql.core.common_parameters import StrataColumns, Weights
 from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.parameters import Choice, Number, Whole, param
 from anon_sql.core.running import Progress
@@ -129,7 +129,7 @@ class Sdka:
     perturbative=True,
     quadratic=True,
     needs_all_rows="makes synthetic rows from all rows",
-    without=(Strata, Weights, BinWidth),
+    without=(StrataColumns, Weights, BinWidth),
     defaults={"l": 2},
     notes={
         "k": "Synthetic rows do not count.",

@@ -92,7 +92,7 @@ def improve(
         while (
             (rounds is None or done_rounds < rounds) and loss > 1e-9 and idle_rounds < IDLE_ROUNDS
         ):
-            if late(until) or ((sizes >= k) & (sizes <= max_rows)).sum() < 2:
+            if is_late(until) or ((sizes >= k) & (sizes <= max_rows)).sum() < 2:
                 break
             progress.done = done_rounds * n
             progress.note = f"round {done_rounds + 1}, loss {loss / cells:.5f}"
@@ -116,7 +116,7 @@ def improve(
     return Improved(classes, done_rounds, loss / cells, start / cells)
 
 
-def late(until: float | None) -> bool:
+def is_late(until: float | None) -> bool:
     """Return whether the time limit has passed."""
     return until is not None and working_time() >= until
 
@@ -165,7 +165,7 @@ def one_round(
     )
 
     def turn(group: int) -> Any:
-        if late(until):
+        if is_late(until):
             return None
         ids = exchanging[tree.order[tree.starts[group] : tree.starts[group + 1]]]
         rows = np.concatenate([order[starts[class_id] : starts[class_id + 1]] for class_id in ids])
@@ -191,7 +191,7 @@ def one_round(
         int(sizes[exchanging[tree.order[tree.starts[group]]]]) * group_classes for group in jobs
     ]
     results = workers.map(turn, [(int(group),) for group in jobs], weights)
-    complete, gain, better = not late(until), 0.0, classes.copy()
+    complete, gain, better = not is_late(until), 0.0, classes.copy()
     for result in results:
         if result is not None:
             better[result[0]] = result[1]

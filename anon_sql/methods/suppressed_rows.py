@@ -74,7 +74,7 @@ def place_suppressed(
     if count == 0:
         return classes
     legal = not released or constraint.allows(np.flatnonzero(suppressed))
-    if legal and _enough_left(classes, constraint):
+    if legal and _can_release_rest(classes, constraint):
         return classes
     first = int(classes.max()) + 1
     alone = classes.copy()
@@ -83,7 +83,7 @@ def place_suppressed(
     return dense(join_nearest(table, alone, short, workers))
 
 
-def _enough_left(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool:
+def _can_release_rest(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool:
     """Return whether the rows that are not suppressed can be released in legal classes.
 
     They can if their union is legal, since merging ends there at the latest. The union of legal

@@ -22,7 +22,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels.checking import midpoints, printed_hashes, require_true
 from anon_sql.core.labels.reading import read_ranges
 from anon_sql.core.labels.types import MIDPOINT
-from anon_sql.core.labels.writing import Classes, Labels, make_labels
+from anon_sql.core.labels.writing import ClassRows, Labels, make_labels
 from anon_sql.core.table import Domain, QuasiTable
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.methods.legal_classes import merge_until_legal
@@ -213,7 +213,7 @@ def label(prepared: Prepared, partition: Partition) -> Labelled:
     return Labelled(of_row, labels, group_of, suppressed_classes, dropped)
 
 
-def _classes(of_row: Ids, real: Bools | None) -> Classes:
+def _classes(of_row: Ids, real: Bools | None) -> ClassRows:
     """Return the classes, with the suppressed rows (-1) as the last one.
 
     real: bool[n], the rows that are counted, None for all. Modifies ``of_row`` in place.
@@ -224,10 +224,10 @@ def _classes(of_row: Ids, real: Bools | None) -> Classes:
     of_row[of_row < 0] = count
     if real is None:
         order, starts = kernels.hashing.group(of_row, total)
-        return Classes(of_row, order, starts, suppressed)
+        return ClassRows(of_row, order, starts, suppressed)
     counted = np.where(real, of_row, np.int32(total))
     order, starts = kernels.hashing.group(counted, total + 1)
-    return Classes(counted, order[: starts[total]], starts[: total + 1], suppressed)
+    return ClassRows(counted, order[: starts[total]], starts[: total + 1], suppressed)
 
 
 def equal_labels(

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core.arrow import integers, valid
-from anon_sql.core.bin_width import Cut, cut, refuse_bins
+from anon_sql.core.bin_width import Bins, cut, refuse_bins
 from anon_sql.core.columns import Numbers
 from anon_sql.core.common_parameters import relative
 from anon_sql.core.hierarchy.generated import binned
@@ -193,7 +193,7 @@ class Prepared:
     call: Call[Any]
     trees: Mapping[str, pa.StructArray]
     domain: Domain | None = None
-    cuts: Mapping[str, Cut] = field(default_factory=dict)
+    cuts: Mapping[str, Bins] = field(default_factory=dict)
 
 
 def prepare(
@@ -263,7 +263,7 @@ def cut_columns(
     request: Request,
     trees: Mapping[str, pa.StructArray],
     domain: Domain | None,
-) -> dict[str, Cut]:
+) -> dict[str, Bins]:
     """Return the bins of the columns that ``bin_width`` names.
 
     trees, domain: as in ``Prepared``. Raises AnonError for columns with a hierarchy, for an earlier

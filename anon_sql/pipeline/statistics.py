@@ -31,7 +31,7 @@ declare("lattice", of="full_domain", without=("like", "bin_width", SeriesState))
 
 
 @dataclass(frozen=True)
-class CountedRelease:
+class ComputedRelease:
     """A release, for statistics; arrays are in canonical order.
 
     class_of: int32[n], the classes of the method, -1 for rows that it suppressed.
@@ -65,12 +65,12 @@ class CountedRelease:
 
 def computed_release(
     source: Source, request: Request, paths: pa.StructArray | None
-) -> CountedRelease:
+) -> ComputedRelease:
     """Return the release of the source's rows. Raises AnonError as ``release`` does."""
     prepared = prepare(source, request, paths)
     partition = legal_partition(prepared.table, prepared.call, request.method)
     suppressed = labelled(prepared, partition).suppressed[prepared.table.order]
-    return CountedRelease(prepared, partition.classes, suppressed, partition.stats)
+    return ComputedRelease(prepared, partition.classes, suppressed, partition.stats)
 
 
 STATS = ("partitions", "detected", "recovered", "returned", "suppressed")

@@ -19,8 +19,8 @@ from anon_sql.core.arrow import true, valid
 from anon_sql.core.columns import numeric_keys
 from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels.reading import (
-    Nodes,
     ParsedLabels,
+    ParsedNodes,
     Ranges,
     read_nodes,
     read_ranges,
@@ -71,7 +71,7 @@ class DomainMatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Axis:
+class ConditionAxis:
     """Points, the gaps between them and NULL, the truth of m conditions on each, and L labels.
 
     point: bool[P, m]; gap: bool[P - 1, m], zero rows for sets; null: bool[m]; nulls: whether the
@@ -91,7 +91,7 @@ class Axis:
     @classmethod
     def of_sets(
         cls, point: Bools, null: Bools, nulls: bool, parsed: ParsedLabels, covered: Members
-    ) -> "Axis":
+    ) -> "ConditionAxis":
         """Return an axis without gaps."""
         return cls(point, point[:0], null, nulls, 1.0, np.zeros(0), parsed, covered)
 
@@ -220,7 +220,7 @@ class Quasi:
         return AnonError(self.function, rule, "one with nothing of it", HINT)
 
 
-def axis_of_words(quasi: Quasi, labels: pa.Array) -> Axis:
+def axis_of_words(quasi: Quasi, labels: pa.Array) -> ConditionAxis:
     """Return the axis of a text and its labels. Values that the raw column lacks are left out.
 
     Raises AnonError for a label that has no other value.
@@ -233,7 +233,7 @@ def axis_of_words(quasi: Quasi, labels: pa.Array) -> Axis:
         raise quasi.other()
     nulls = quasi.domain.nulls
     null = np.asarray(quasi.word_truth([None] * nulls).any(axis=0))
-    return Axis.of_sets(quasi.word_truth(words), null, nulls, parsed, members(listed))
+    return ConditionAxis.of_sets(quasi.word_truth(words), null, nulls, parsed, members(listed))
 
 
 _COUNTED = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DATE")  # and U…
@@ -249,7 +249,7 @@ _MIDDLE = {  # a value between low and high
 )
 
 
-def axis_of_numbers(quasi: Quasi, labels: pa.Array) -> Axis:
+def axis_of_numbers(quasi: Quasi, labels: pa.Array) -> ConditionAxis:
     """Return the axis of a column and its labels, between the ends of the raw column.
 
     Raises AnonError for a label that covers nothing between them.
@@ -265,7 +265,7 @@ def axis_of_numbers(quasi: Quasi, labels: pa.Array) -> Axis:
     gap[gap_ids] = truths[len(points) : -1]
     weight = 1.0 if sql_type.lstrip("U") in _COUNTED else 0.0
     width = np.maximum(np.diff(doubles(sql_type, points)) - weight, 0.0)
-    return Axis(point, gap, truths[-1], nulls, weight, width, parsed, covered)
+    return ConditionAxis(point, gap, truths[-1], nulls, weight, width, parsed, covered)
 
 
 def _points(quasi: Quasi, sql_type: str, parsed: Ranges) -> tuple[pa.Array, Spans]:
@@ -309,14 +309,14 @@ def _gaps(sql_type: str, points: pa.Array) -> tuple[pa.Array, Ints]:
 
 
 @dataclass(frozen=True)
-class Leaves:
+class TypedLeaves:
     """The leaves of a tree that the column's type can represent, numbers in order, text sorted by
     bytes. words: as text. values: in the column's type."""
 
     words: list[str]
     values: pa.Array
 
-    def below(self, tree: HierarchyTree, nodes: Nodes) -> list[list[int]]:
+    def below(self, tree: HierarchyTree, nodes: ParsedNodes) -> list[list[int]]:
         """Return the positions of the leaves below each node, ascending; none for -1."""
         place_of = {word: place for place, word in enumerate(self.words)}
         return [
@@ -331,7 +331,7 @@ class Leaves:
         ]
 
 
-def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> Leaves:
+def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> TypedLeaves:
     """Return the leaves of a column's hierarchy."""
     names = pa.array(tree.names[: tree.leaves], pa.string())
     values = cast([names], [column.sql_type])[0]
@@ -345,10 +345,10 @@ def leaves_of(column: AttributeDomain, tree: HierarchyTree) -> Leaves:
     else:
         order = sorted(places, key=lambda place: tree.names[place].encode())
         places = np.array(order, dtype=np.int64)
-    return Leaves([tree.names[place] for place in places], values.take(pa.array(places)))
+    return TypedLeaves([tree.names[place] for place in places], values.take(pa.array(places)))
 
 
-def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> Axis:
+def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> ConditionAxis:
     """Return the axis of a column with a hierarchy.
 
     Raises AnonError if the hierarchy lacks a value of the column.
@@ -361,16 +361,18 @@ def axis_of_leaves(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> Axis:
         truths = quasi.word_truth([*leaves.words, None])
     if any(not places for places, node in zip(below, parsed.node, strict=True) if node >= 0):
         raise quasi.other()
-    return Axis.of_sets(truths[:-1], truths[-1], quasi.domain.nulls, parsed, members(below))
+    return ConditionAxis.of_sets(
+        truths[:-1], truths[-1], quasi.domain.nulls, parsed, members(below)
+    )
 
 
 class LeafLabels(NamedTuple):
     """leaves: of the hierarchy. below: the positions of those below each label. parsed: the
     labels."""
 
-    leaves: Leaves
+    leaves: TypedLeaves
     below: list[list[int]]
-    parsed: Nodes
+    parsed: ParsedNodes
 
 
 def read_labels(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> LeafLabels:
@@ -385,7 +387,7 @@ def read_labels(quasi: Quasi, tree: HierarchyTree, labels: pa.Array) -> LeafLabe
     return LeafLabels(leaves, leaves.below(tree, parsed), parsed)
 
 
-def _require_covered(quasi: Quasi, leaves: Leaves) -> None:
+def _require_covered(quasi: Quasi, leaves: TypedLeaves) -> None:
     values = quasi.values.drop_null()
     if quasi.domain.number:
         both = pa.concat_arrays([values.cast(leaves.values.type), leaves.values])

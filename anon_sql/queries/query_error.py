@@ -10,7 +10,13 @@ from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.parameters import Choice, declare, param
 from anon_sql.errors import AnonError
 from anon_sql.measures.pair import PairColumns
-from anon_sql.queries.axis import Axis, Quasi, axis_of_leaves, axis_of_numbers, axis_of_words
+from anon_sql.queries.axis import (
+    ConditionAxis,
+    Quasi,
+    axis_of_leaves,
+    axis_of_numbers,
+    axis_of_words,
+)
 from anon_sql.queries.query import Query, Workload
 from anon_sql.queries.released import (
     Answer,
@@ -81,7 +87,7 @@ def query_error(
     return pa.array(rows, ROW)
 
 
-def _axis(quasi: Quasi, labels: pa.Array) -> Axis:
+def _axis(quasi: Quasi, labels: pa.Array) -> ConditionAxis:
     column = quasi.domain
     if column.tree is not None:
         return axis_of_leaves(quasi, column.tree, labels)

@@ -15,7 +15,7 @@ from anon_sql.core.labels.reading import read_ranges, read_sets
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import fold
 from anon_sql.pipeline.compute import Release
-from anon_sql.queries.axis import Axis, Bools, DomainMatch, Matches, Quasi, read_labels
+from anon_sql.queries.axis import Bools, ConditionAxis, DomainMatch, Matches, Quasi, read_labels
 from anon_sql.queries.query import KEPT, Block, Formula, Query, Workload, blocks
 
 
@@ -306,7 +306,7 @@ class ReleasedAnswer:
         self,
         work: Workload,
         groups: AnswerGroups,
-        axes: Mapping[str, Axis | LeastValues],
+        axes: Mapping[str, ConditionAxis | LeastValues],
         dropped: int,
         ranges: Mapping[str, Mapping[str, Any]],
     ):

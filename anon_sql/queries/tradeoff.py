@@ -11,7 +11,15 @@ from anon_sql.core.hierarchy.column import tree_of
 from anon_sql.core.parameters import Whole, declare, param
 from anon_sql.measures.classes import dominance
 from anon_sql.measures.loss import AttributeDomain, domain
-from anon_sql.measures.sweep import Measure, OneMethod, Settings, SizeList, SweptTable, Trial, sweep
+from anon_sql.measures.sweep import (
+    Measure,
+    MethodSettings,
+    OneMethod,
+    SizeList,
+    SweepTrial,
+    SweptTable,
+    sweep,
+)
 from anon_sql.measures.utility import LOST, counted_release, utility
 from anon_sql.methods.method import COMMON
 from anon_sql.pipeline.compute import labelled
@@ -56,7 +64,7 @@ class Tradeoff:
     )
     options: Any = param(
         None,
-        Settings(),
+        MethodSettings(),
         "parameters of the method, such as {'anonymize': {'effort': 'fast'}}; all others keep "
         "their defaults",
     )
@@ -109,7 +117,7 @@ def _measure(swept: SweptTable) -> Measure:
         request.time_zone,
     )
 
-    def measured(trial: Trial) -> dict[str, Any]:
+    def measured(trial: SweepTrial) -> dict[str, Any]:
         made = labelled(trial.prepared, trial.partition)
         labels, class_of = released_classes(made)
         sizes, rows = np.bincount(class_of), trial.prepared.table.rows

@@ -18,8 +18,8 @@ from anon_sql.pipeline.partition import refused
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import Limits, Tally, joined
 from anon_sql.regions.rows import Group, LeafRows, Regions, each_leaf, one_group
-from anon_sql.regions.sql import WEIGHT, k_alone
-from anon_sql.regions.tree import Cut, Leaf, RegionTree, leaves_below
+from anon_sql.regions.sql import WEIGHT, is_k_alone
+from anon_sql.regions.tree import Leaf, RegionTree, RoutingCut, leaves_below
 
 MAX_NEIGHBOURS = 100  # regions on either side that an illegal region may merge with
 Count = Callable[[Regions], Sequence[Tally]]
@@ -121,7 +121,7 @@ class _Planning:
         """Return the pool of a group, None for whole strata."""
         return self.pool_of.get(group.leaves[0])
 
-    def below(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
+    def below(self, node: RoutingCut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
         """Return the leaves below a node as groups that are legal, or as one that is not."""
         if isinstance(node, Leaf):
             return [leaves[node.number]]
@@ -130,7 +130,7 @@ class _Planning:
             return [self.union(pool)]
         return self.merged(pool)
 
-    def anywhere(self, node: Cut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
+    def anywhere(self, node: RoutingCut | Leaf, leaves: Sequence[_Part]) -> list[_Part]:
         """Return the leaves below a node as legal groups, or as one, wherever they lie.
 
         Leaves on opposite sides of the tree together often have the distribution of the table,
@@ -253,7 +253,7 @@ def sampled_regions(
     weights = sample.column(WEIGHT).to_numpy()
     sampled = int(weights.sum())
     part = wanted * sampled // max(domain.rows, 1)
-    if not k_alone(request) or part == 0:
+    if not is_k_alone(request) or part == 0:
         return None
     if sampled < domain.rows:
         # rows that are sampled together

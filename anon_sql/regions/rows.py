@@ -13,7 +13,7 @@ from anon_sql.core.arrow import integers, one_array, valid
 from anon_sql.core.columns import categories, comparable, is_number
 from anon_sql.core.printing import cast
 from anon_sql.pipeline.request import Request
-from anon_sql.regions.tree import Cut, Leaf, RegionTree, Test
+from anon_sql.regions.tree import Leaf, RegionTree, RoutingCut, Test
 
 MAX_DICTIONARY_SHARE = 0.1  # distinct values of a column with a dictionary, of its rows
 
@@ -154,7 +154,7 @@ class LeafRows:
         """Return the tree as arrays; the points of a test are consecutive."""
         rows: list[tuple[int, ...]] = []
 
-        def add(node: Cut | Leaf) -> int:
+        def add(node: RoutingCut | Leaf) -> int:
             node_id = len(rows)
             rows.append(())
             if isinstance(node, Leaf):
@@ -177,10 +177,10 @@ class LeafRows:
 def tested_columns(request: Request, tree: RegionTree) -> list[str]:
     """Return the quasi-identifiers that a routing tree tests; the first if it tests none."""
     columns: set[str] = set()
-    nodes: list[Cut | Leaf] = [tree.root]
+    nodes: list[RoutingCut | Leaf] = [tree.root]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, Cut):
+        if isinstance(node, RoutingCut):
             columns.add(node.column)
             nodes += [node.yes, node.no]
     return [name for name in request.quasi if name in columns] or list(request.quasi)[:1]

@@ -53,7 +53,7 @@ def summary_select(request: Request, dialect: str, source: str) -> str:
     """Return the statement of one row that summarizes the quasi-identifiers of a relation.
 
     Its columns are ``rows``, and for quasi-identifier number i either ``low_i`` and ``high_i`` or
-    ``distinct_i``; in Spark for ``k_alone`` also ``different``, as ``one_in`` takes it.
+    ``distinct_i``; in Spark for ``is_k_alone`` also ``different``, as ``one_in`` takes it.
     """
     if dialect == "spark":
         return _grouped_summary(request, dialect, source)
@@ -86,7 +86,7 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
             texts.append(column(name))
             of_group.append(exp.alias_(column(name), f"text_{c}"))
             of_all.append(exp.alias_(_distinct(exp.column(f"text_{c}")), f"distinct_{c}"))
-    if k_alone(request):
+    if is_k_alone(request):
         hashed = spreading_hash([*request.quasi], request.seed, dialect)
         chosen = exp.Case().when(
             exp.EQ(this=modulo(hashed, HASH_MODULUS), expression=_ZERO), hashed
@@ -215,7 +215,7 @@ def sampled(rows: int, m: int, sample: Callable[[int], pa.Table]) -> tuple[pa.Ta
     return rows_of_sample, m
 
 
-def k_alone(request: Request) -> bool:
+def is_k_alone(request: Request) -> bool:
     """Return whether rows are legal together if and only if there are k of them."""
     return not (request.protected or request.entity is not None or request.strata)
 

@@ -63,7 +63,8 @@ def table_strata(
     """Return the strata of a relation; None for a request without.
 
     run: returns the result of a statement. paths: the rows of the hierarchy. Raises AnonError if a
-    stratum cannot be a class, as a release in one statement does, or if there are more than ``MAX_STRATA``.
+    stratum cannot be a class, as a release in one statement does, or if there are more than
+    ``MAX_STRATA``.
     """
     if not request.strata:
         return None

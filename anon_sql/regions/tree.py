@@ -39,7 +39,7 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class Cut:
+class RoutingCut:
     """An inner node. A row that passes the test goes to ``yes``, any other to ``no``.
 
     points: numbers of the cut points that the test compares with, consecutive. null: whether NULL
@@ -50,8 +50,8 @@ class Cut:
     test: Test
     points: tuple[int, ...]
     null: bool
-    yes: "Cut | Leaf"
-    no: "Cut | Leaf"
+    yes: "RoutingCut | Leaf"
+    no: "RoutingCut | Leaf"
 
 
 @dataclass(frozen=True)
@@ -71,18 +71,18 @@ class RegionTree:
     holds all rows of some strata.
     """
 
-    root: Cut | Leaf
+    root: RoutingCut | Leaf
     points: tuple[Point, ...]
     leaves: int
-    pools: tuple[Cut | Leaf, ...]
+    pools: tuple[RoutingCut | Leaf, ...]
 
 
-def leaves_below(node: Cut | Leaf) -> range:
+def leaves_below(node: RoutingCut | Leaf) -> range:
     """Return the numbers of the leaves of a subtree, which are consecutive."""
     first = last = node
-    while isinstance(first, Cut):
+    while isinstance(first, RoutingCut):
         first = first.yes
-    while isinstance(last, Cut):
+    while isinstance(last, RoutingCut):
         last = last.no
     return range(first.number, last.number + 1)
 
@@ -96,7 +96,7 @@ Weights = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Axis:
+class SampleAxis:
     """A quasi-identifier of the sample.
 
     codes: int32[n], distinct values in ascending order (leaves of a hierarchy from left to right),
@@ -122,20 +122,20 @@ class Chosen:
     null: bool
 
 
-def axis(column: Column) -> Axis:
+def axis(column: Column) -> SampleAxis:
     """Return a quasi-identifier of the sample."""
     if isinstance(column, Numbers):
         keys, codes_of_rows = np.unique(column.keys, return_inverse=True)
         codes = np.where(column.present, codes_of_rows.reshape(-1), -1).astype(np.int32)
-        return Axis(column.name, codes, _sorted(codes), _first(codes, len(keys)), number=True)
+        return SampleAxis(column.name, codes, _sorted(codes), _first(codes, len(keys)), number=True)
     codes = np.where(column.codes == column.null_code, -1, column.codes).astype(np.int32)
     order, first = _sorted(codes), _first(codes, column.null_code)
     tree = None if isinstance(column, Categories) else column.tree
-    return Axis(column.name, codes, order, first, tree=tree)
+    return SampleAxis(column.name, codes, order, first, tree=tree)
 
 
 def best(
-    axes: Sequence[Axis], orders: Sequence[Codes], weights: Weights, near: Codes
+    axes: Sequence[SampleAxis], orders: Sequence[Codes], weights: Weights, near: Codes
 ) -> Chosen | None:
     """Return the best cut of some rows, or None if they are equal in every column.
 
@@ -143,7 +143,8 @@ def best(
     a row is in, as a class would be. A cut divides the classes that lie on both sides, which costs
     loss. So the best column is one in which near rows lie near each other: the one with the most
     rows on the smaller side of the cut by the distance of near rows. A cut whose smaller side has
-    less than ``MIN_SIDE_SHARE`` of the rows is taken only if there is no other. Ties go to the first column.
+    less than ``MIN_SIDE_SHARE`` of the rows is taken only if there is no other. Ties go to the
+    first column.
     """
     best_cut: tuple[tuple[bool, float, float], Chosen] | None = None
     for axis_number, (candidate, rows) in enumerate(zip(axes, orders, strict=True)):
@@ -155,7 +156,7 @@ def best(
     return None if best_cut is None else best_cut[1]
 
 
-def _apart(column: Axis, rows: Codes, weights: Weights, near: Codes) -> float:
+def _apart(column: SampleAxis, rows: Codes, weights: Weights, near: Codes) -> float:
     """Return the mean share of rows between the outermost rows of a group, in the order of a
     column.
 
@@ -182,7 +183,7 @@ class _CutCandidate(NamedTuple):
     null: bool
 
 
-def _candidates(column: Axis, rows: Codes, weights: Weights) -> Iterator[_CutCandidate]:
+def _candidates(column: SampleAxis, rows: Codes, weights: Weights) -> Iterator[_CutCandidate]:
     """Give the cuts of a column: share of the smaller side, test, codes, NULL's side.
 
     NULL goes to the lighter side.
@@ -212,7 +213,7 @@ class _TestRange(NamedTuple):
     end: int
 
 
-def _ranges(column: Axis, codes: Codes, until: Weights) -> Iterator[_TestRange]:
+def _ranges(column: SampleAxis, codes: Codes, until: Weights) -> Iterator[_TestRange]:
     """Give the positions from begin to end, exclusive, of the rows that pass a test.
 
     codes: ascending, without NULL; until: weight of the rows before each position. Tests divide the
@@ -283,7 +284,7 @@ class SampleRows:
     """
 
     values: Mapping[str, pa.Array]
-    axes: Sequence[Axis]
+    axes: Sequence[SampleAxis]
     weights: npt.NDArray[np.int64]
     near: npt.NDArray[np.int32]
 
@@ -317,8 +318,8 @@ class Growing:
         orders: Orders,
         most: float,
         depth: int = 0,
-        end: Callable[[Orders, int], Cut | Leaf] | None = None,
-    ) -> Cut | Leaf:
+        end: Callable[[Orders, int], RoutingCut | Leaf] | None = None,
+    ) -> RoutingCut | Leaf:
         """Return the subtree of some rows; orders: the rows as each axis sorts them.
 
         most: weight of a node that is not cut. depth: of the node. end: makes the subtree of rows
@@ -335,14 +336,14 @@ class Growing:
         passes[orders[0]] = _passing(cut_axis.codes[orders[0]], chosen)
         yes = self.node(rows, [order[passes[order]] for order in orders], most, depth + 1, end)
         no = self.node(rows, [order[~passes[order]] for order in orders], most, depth + 1, end)
-        return Cut(cut_axis.name, chosen.test, points, chosen.null, yes, no)
+        return RoutingCut(cut_axis.name, chosen.test, points, chosen.null, yes, no)
 
     def leaf(self) -> Leaf:
         """Return the next leaf."""
         self.leaves += 1
         return Leaf(self.leaves - 1)
 
-    def _point(self, rows: SampleRows, cut_axis: Axis, code: int) -> int:
+    def _point(self, rows: SampleRows, cut_axis: SampleAxis, code: int) -> int:
         self.points.append(
             (cut_axis.name, rows.values[cut_axis.name].slice(int(cut_axis.first[code]), 1))
         )
@@ -399,7 +400,7 @@ def grow(
     growing, leaf = Growing(), max(1, wanted // LEAVES_PER_REGION)
     if strata is None:
         root = growing.node(rows, rows.orders, leaf * rows.total / max(domain.rows, 1))
-        pools: tuple[Cut | Leaf, ...] = (root,)
+        pools: tuple[RoutingCut | Leaf, ...] = (root,)
     else:
         of_row = strata.of_rows(request.function, {name: values[name] for name in strata.types})
         root, pools = _strata_first(growing, request.function, strata, rows, of_row, wanted, leaf)
@@ -450,7 +451,7 @@ def _strata_first(
     of_row: npt.NDArray[np.int64],
     wanted: int,
     leaf: int,
-) -> tuple[Cut | Leaf, tuple[Cut | Leaf, ...]]:
+) -> tuple[RoutingCut | Leaf, tuple[RoutingCut | Leaf, ...]]:
     """Return the root, and the subtree of each stratum of more than ``wanted`` rows.
 
     of_row: int64[n], the stratum of each row of the sample. leaf: rows of a leaf, at most.
@@ -463,9 +464,9 @@ def _strata_first(
     )
     by = [order[np.argsort(of_row[order], kind="stable")] for order in sample.orders]
     starts = np.searchsorted(of_row[by[0]], np.arange(len(strata.rows) + 1))
-    pools: list[Cut | Leaf] = []
+    pools: list[RoutingCut | Leaf] = []
 
-    def end(orders: Orders, depth: int) -> Cut | Leaf:
+    def end(orders: Orders, depth: int) -> RoutingCut | Leaf:
         members = orders[0]
         if len(members) > 1 or strata.rows[members[0]] <= wanted:
             return growing.leaf()

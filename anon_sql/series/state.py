@@ -293,15 +293,15 @@ def _is_head(head: dict[str, Any]) -> bool:
     """Return whether a head has the entries of this version."""
     columns, releases = head.get("columns"), head.get("releases")
     return (
-        _has(head, _HEAD)
+        _has_types(head, _HEAD)
         and isinstance(columns, dict)
-        and _has(columns, dict.fromkeys(("sensitive", "kept", "entity"), dict))
+        and _has_types(columns, dict.fromkeys(("sensitive", "kept", "entity"), dict))
         and isinstance(releases, list)
-        and all(isinstance(figures, dict) and _has(figures, _FIGURES) for figures in releases)
+        and all(isinstance(figures, dict) and _has_types(figures, _FIGURES) for figures in releases)
     )
 
 
-def _has(entries: dict[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> bool:
+def _has_types(entries: dict[str, Any], kinds: Mapping[str, type | tuple[type, ...]]) -> bool:
     return all(isinstance(entries.get(name), kind) for name, kind in kinds.items())
 
 

@@ -79,7 +79,7 @@ def whole_or_text(sql_type: str, sample: Sequence[str]) -> list[str]:
     return [text.partition(".")[0] for text in sample]
 
 
-def spread_like_quantities(sample: Sequence[str]) -> bool:
+def are_spread_like_quantities(sample: Sequence[str]) -> bool:
     """Return whether whole numbers thin out from where most lie, and are not numbered in order."""
     values = np.unique(np.array(sample, dtype=np.float64))
     if len(values) < 2 * _BINS:

@@ -98,7 +98,7 @@ def meaning(name: str) -> Meaning | None:
     """
     words = _words(name)
     matches = list(_matches(words))
-    alone = [one for one in matches if not any(_within(one, other) for other in matches)]
+    alone = [one for one in matches if not any(_lies_within(one, other) for other in matches)]
     if not alone:
         return None
     best = min(
@@ -206,7 +206,7 @@ def _is_measure(word: str) -> bool:
     return word in measures or any("*" in one and fnmatchcase(word, one) for one in measures)
 
 
-def _within(one: _Match, other: _Match) -> bool:
+def _lies_within(one: _Match, other: _Match) -> bool:
     """Return whether a match lies within a longer one."""
     return (
         other.first <= one.first

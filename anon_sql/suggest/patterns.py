@@ -60,7 +60,7 @@ def _letters(text: str) -> str:
     return re.sub(r"[\s./-]", "", text).upper()
 
 
-def _luhn(digits: str) -> bool:
+def _has_luhn_digit(digits: str) -> bool:
     """Return whether the check digit of a number is right (Luhn)."""
     doubled = [int(char) * (1 + position % 2) for position, char in enumerate(reversed(digits))]
     return sum(number - 9 * (number > 9) for number in doubled) % 10 == 0
@@ -77,13 +77,13 @@ def is_iban(text: str) -> bool:
 def is_card(text: str) -> bool:
     """Return whether a text is a number of 13 to 19 digits whose check digit is right (Luhn)."""
     digits = re.sub(r"(?<=\d)[ -](?=\d)", "", text)
-    return bool(_CARD.fullmatch(digits)) and _luhn(digits)
+    return bool(_CARD.fullmatch(digits)) and _has_luhn_digit(digits)
 
 
 def is_imei(text: str) -> bool:
     """Return whether a text is a number of 15 digits whose check digit is right (Luhn)."""
     digits = re.sub(r"(?<=\d)[ -](?=\d)", "", text)
-    return bool(_IMEI.fullmatch(digits)) and _luhn(digits)
+    return bool(_IMEI.fullmatch(digits)) and _has_luhn_digit(digits)
 
 
 def is_vin(text: str) -> bool:
@@ -195,7 +195,7 @@ def is_ip(text: str) -> bool:
     return True
 
 
-def _whole(pattern: re.Pattern[str], text: str) -> bool:
+def _matches_whole(pattern: re.Pattern[str], text: str) -> bool:
     return bool(pattern.fullmatch(text))
 
 
@@ -207,18 +207,22 @@ PATTERNS = (
     Pattern("a French social security number", 0.1, is_nir),
     Pattern("an Italian codice fiscale", 0.1, is_fiscal_code),
     Pattern("a Spanish DNI or NIE", 0.25, is_dni),
-    Pattern("a British national insurance number", 0.5, lambda text: _whole(_NINO, _letters(text))),
+    Pattern(
+        "a British national insurance number",
+        0.5,
+        lambda text: _matches_whole(_NINO, _letters(text)),
+    ),
     Pattern("a German pension or tax number", 0.5, is_german_number),
     Pattern("a card number", 0.5, is_card),
     Pattern("an IMEI", 0.5, is_imei),
-    Pattern("a UUID", 0.1, partial(_whole, _UUID)),
-    Pattern("a MAC address", 0.1, partial(_whole, _MAC)),
+    Pattern("a UUID", 0.1, partial(_matches_whole, _UUID)),
+    Pattern("a MAC address", 0.1, partial(_matches_whole, _MAC)),
     Pattern("an IP address", 0.1, is_ip),
     Pattern("a web address", 0.1, lambda text: bool(_URL.search(text))),
     Pattern("a vehicle identification number", 0.5, is_vin),
-    Pattern("the name of a picture", 0.5, partial(_whole, _PICTURE), different=0.1),
+    Pattern("the name of a picture", 0.5, partial(_matches_whole, _PICTURE), different=0.1),
     Pattern("a phone number", 0.25, is_phone),
-    Pattern("a number plate", 0.9, partial(_whole, _PLATES), different=0.5),
+    Pattern("a number plate", 0.9, partial(_matches_whole, _PLATES), different=0.5),
 )
 
 

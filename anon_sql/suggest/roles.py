@@ -33,9 +33,9 @@ from anon_sql.pipeline.request import Request
 from anon_sql.suggest.combinations import CombinedMarks, Counts, Marks, counts_of, unique_count
 from anon_sql.suggest.kinds import (
     Kind,
+    are_spread_like_quantities,
     is_integer,
     kind_of_values,
-    spread_like_quantities,
     whole_or_text,
 )
 from anon_sql.suggest.names import (
@@ -145,7 +145,7 @@ class Shape:
         """Return whether whole numbers are quantities, by their name or how they are spread."""
         if self.is_row_number or is_number_or_key(self.name):
             return False
-        return is_quantity(self.name) or spread_like_quantities(self.sample)
+        return is_quantity(self.name) or are_spread_like_quantities(self.sample)
 
 
 @dataclass(frozen=True)

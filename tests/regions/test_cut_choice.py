@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from anon_sql.core.table import Domain
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.sql import WEIGHT
-from anon_sql.regions.tree import Axis, Cut, _apart, grow
+from anon_sql.regions.tree import RoutingCut, SampleAxis, _apart, grow
 from tests.drawing import examples
 
 
@@ -21,7 +21,7 @@ from tests.drawing import examples
 def test_near_rows_are_apart_by_the_rows_between_their_places(rows):
     codes, near, weights = (np.array(each) for each in zip(*rows, strict=True))
     order = np.argsort(codes, kind="stable").astype(np.int32)
-    own = Axis("a", codes.astype(np.int32), order, order)
+    own = SampleAxis("a", codes.astype(np.int32), order, order)
     found = _apart(own, order, weights, near.astype(np.int32))
 
     def place(code):
@@ -36,7 +36,7 @@ def test_near_rows_are_apart_by_the_rows_between_their_places(rows):
 
 def columns_cut(node):
     """Return the columns of the cuts of a tree."""
-    if not isinstance(node, Cut):
+    if not isinstance(node, RoutingCut):
         return set()
     return {node.column} | columns_cut(node.yes) | columns_cut(node.no)
 

@@ -61,7 +61,7 @@ class Ranges(ParsedLabels):
 
 
 @dataclass(frozen=True)
-class Nodes(ParsedLabels):
+class ParsedNodes(ParsedLabels):
     """Labels of a column with a hierarchy.
 
     node: int64[m], the node of the tree; -1 where star, empty or malformed.
@@ -131,7 +131,7 @@ def _ranges(sql_type: str, star: Bools, empty: Bools, low: End, high: End) -> Ra
     return Ranges(star, empty, malformed, low_values, high_values, low.exact, high.exact)
 
 
-def read_nodes(tree: HierarchyTree, sql_type: str, released: pa.Array) -> Nodes:
+def read_nodes(tree: HierarchyTree, sql_type: str, released: pa.Array) -> ParsedNodes:
     """Parse labels, lists of leaves, or structs of the first and last leaf, ``min`` and ``max``.
 
     sql_type: of the column.
@@ -152,7 +152,7 @@ def read_nodes(tree: HierarchyTree, sql_type: str, released: pa.Array) -> Nodes:
         empty, star = star, np.array([label == grammar.STAR for label in labels], dtype=np.bool_)
         nodes = [tree.node_of.get(label, -1) for label in labels]
     node = np.where(star | empty, -1, np.array(nodes, dtype=np.int64))
-    return Nodes(star, empty, (node < 0) & ~star & ~empty, node)
+    return ParsedNodes(star, empty, (node < 0) & ~star & ~empty, node)
 
 
 def read_sets(labels: pa.Array) -> Sets:

@@ -40,7 +40,7 @@ def node_labels(
 ) -> tuple[pa.Array, Codes]:
     """Return the distinct labels and the label of each class, int32[m].
 
-    order, starts, suppressed: as in ``Classes``. node_of_row: int32[n], the node of each row
+    order, starts, suppressed: as in ``ClassRows``. node_of_row: int32[n], the node of each row
     that the method chose (-1 for NULL), None if it chose none. Raises AnonError for numbers in
     the format 'typed' if the nodes of the hierarchy are not ranges.
     """
@@ -197,7 +197,7 @@ class _Ends:
 
 
 @dataclass(frozen=True)
-class Classes:
+class ClassRows:
     """The m classes of n rows.
 
     of_row: int32[n], the class of each row, m for a row that is not counted. order, starts: the
@@ -216,7 +216,7 @@ def make_labels(
     columns: Sequence[Column],
     types: Sequence[str],
     values: Sequence[pa.Array],
-    classes: Classes,
+    classes: ClassRows,
     nodes: Codes | None,
     workers: Workers,
     *,
@@ -267,7 +267,7 @@ def _describe(
     column: Column,
     sql_type: str,
     values: pa.Array,
-    classes: Classes,
+    classes: ClassRows,
     nodes: Codes | None,
     form: str,
     centred: bool,
@@ -286,7 +286,7 @@ def _describe(
     return _sets(column, classes, typed, nodes)
 
 
-def _ends(column: Numbers, classes: Classes, centred: bool, nodes: Codes | None) -> _Ends:
+def _ends(column: Numbers, classes: ClassRows, centred: bool, nodes: Codes | None) -> _Ends:
     """Return the distinct ranges of a column of numbers; nodes: see ``labels.grammar``."""
     low, high, nulls = kernels.hashing.extremes(
         classes.order, classes.starts, column.keys, column.present
@@ -326,7 +326,7 @@ def _structs(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
     )
 
 
-def _sets(column: Categories, classes: Classes, typed: bool, nodes: Codes | None) -> Labels:
+def _sets(column: Categories, classes: ClassRows, typed: bool, nodes: Codes | None) -> Labels:
     """Return the labels of a text column: the sets of values of its classes.
 
     nodes: see ``labels.grammar``.

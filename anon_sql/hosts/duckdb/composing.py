@@ -9,7 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from anon_sql.attacks.candidates import Persons, Ranks, Release, ReleasedTuples, persons, ranked
+from anon_sql.attacks.candidates import (
+    Ranks,
+    RawPeople,
+    ReleaseClasses,
+    ReleasedTuples,
+    persons,
+    ranked,
+)
 from anon_sql.attacks.candidates import release as release_of
 from anon_sql.attacks.composition import NAME, View
 from anon_sql.core import stopping
@@ -174,8 +181,8 @@ class Reading:
     """
 
     function: str
-    known: Persons
-    releases: Sequence[Release]
+    known: RawPeople
+    releases: Sequence[ReleaseClasses]
     views: Sequence[View]
     names: Sequence[str]
     sensitive: Sequence[str]
@@ -376,7 +383,7 @@ def _id_of(
     return places
 
 
-def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> Persons:
+def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> RawPeople:
     """Return the people; those without an id are one each."""
     if people is None or not (people < 0).any():
         return persons(ranks, people, counts)

@@ -14,7 +14,7 @@ from anon_sql.core.roles import PARAMETER, REST, ROLES, UNCHANGED, fold, overrid
 from anon_sql.errors import AnonError, Parameter, Words, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
 from anon_sql.hosts.duckdb.relation import Scope, place_of
-from anon_sql.linked.schema import Link, Schema, Table, arrange, read_links, side_of
+from anon_sql.linked.schema import Link, LinkedTable, Schema, arrange, read_links, side_of
 from anon_sql.suggest.roles import refuse_identifiers
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
@@ -146,7 +146,7 @@ def read_schema(
     for short, relation, columns in catalog.found.values():
         types = {column["name"]: column["type"] for column in columns}
         assigned = {} if fold(short) in names else _roles(function, short, columns, given)
-        tables[short] = Table(short, relation, types, assigned)
+        tables[short] = LinkedTable(short, relation, types, assigned)
     _require_used(function, given, tables)
     made = arrange(function, top, tables, found, left)
     if releases:
@@ -234,7 +234,7 @@ def _roles(
 
 
 def _require_used(
-    function: str, given: Mapping[tuple[str, str], str], tables: Mapping[str, Table]
+    function: str, given: Mapping[tuple[str, str], str], tables: Mapping[str, LinkedTable]
 ) -> None:
     """Raise AnonError for a column of the call that no linked table has."""
     known = {(fold(name), fold(column)) for name, table in tables.items() for column in table.types}

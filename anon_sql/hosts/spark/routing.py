@@ -45,7 +45,7 @@ from anon_sql.regions.sql import (
     WEIGHT,
     count_select,
     dealt_select,
-    k_alone,
+    is_k_alone,
     one_in,
     sample_select,
     sampled,
@@ -219,7 +219,7 @@ class Rows:
             for name in self.request.protected
         }
         domain = table_domain(self.request, summary, values)
-        different = summary.column("different")[0].as_py() if k_alone(self.request) else None
+        different = summary.column("different")[0].as_py() if is_k_alone(self.request) else None
         return domain, one_in(domain.rows, different=different)
 
     def regions(self, domain: Domain, many: int, wanted: int) -> Regions:

@@ -34,7 +34,7 @@ class Ctgan:
             self.model = _model(function, epochs, progress)
             self.model.set_random_state(seed % 2**32)
             learned = {str(i): _learned(column) for i, column in enumerate(real.columns)}
-            words = [str(i) for i, column in enumerate(real.columns) if not _counts(column)]
+            words = [str(i) for i, column in enumerate(real.columns) if not _are_counts(column)]
             with _one_thread():
                 self.model.fit(pd.DataFrame(learned), words)
 
@@ -86,13 +86,13 @@ def _model(function: str, epochs: int, progress: Progress) -> Any:
     return Counted(epochs=epochs, enable_gpu=False)
 
 
-def _counts(column: Attribute) -> bool:
+def _are_counts(column: Attribute) -> bool:
     return column.numbers is not None and bool(np.isfinite(column.numbers).any())
 
 
 def _learned(column: Attribute) -> npt.NDArray[Any]:
     """Return what the network learns: numbers, their mean for NULL, or codes as text."""
-    if column.numbers is None or not _counts(column):
+    if column.numbers is None or not _are_counts(column):
         return column.codes.astype(str).astype(object)
     numbers = column.numbers
     return np.where(np.isnan(numbers), np.nanmean(numbers), numbers)
@@ -100,7 +100,7 @@ def _learned(column: Attribute) -> npt.NDArray[Any]:
 
 def _row_of(column: Attribute, generated: Any) -> Positions:
     """Return the first row that has each generated value, or of numbers the nearest; int32[m]."""
-    if column.numbers is None or not _counts(column):
+    if column.numbers is None or not _are_counts(column):
         values, rows = np.unique(column.codes, return_index=True)
         nearest = np.searchsorted(values, generated.to_numpy().astype(np.int64))
     else:

@@ -15,7 +15,7 @@ from anon_sql.attacks.composition import (
     intersected,
 )
 from anon_sql.audit.compared import ROW
-from anon_sql.audit.earlier import Earlier, Intersected, earlier_properties
+from anon_sql.audit.earlier import EarlierChange, Intersected, earlier_properties
 from anon_sql.core import stopping
 from anon_sql.core.arrow import first
 from anon_sql.core.parameters import read_group as read_options
@@ -76,7 +76,7 @@ def properties(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa
         for (at, _), counts in results.items()
     ]
     changes = [
-        Earlier(name, _change(reading, number, components[number - 1], given["l"]))
+        EarlierChange(name, _change(reading, number, components[number - 1], given["l"]))
         for number, name in enumerate(reading.names[1:], start=1)
     ]
     rows = earlier_properties(

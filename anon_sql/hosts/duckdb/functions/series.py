@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from anon_sql.audit.compared import ROW
 from anon_sql.audit.parameters import NAME as AUDIT
-from anon_sql.audit.series import SeriesFile, series_properties
+from anon_sql.audit.series import SeriesClasses, series_properties
 from anon_sql.core.arrow import (
     first,
     one_array,
@@ -315,7 +315,7 @@ def audited(
 
 def _shown(
     classes: pa.StructArray, request: Request, types: Mapping[str, str], held: Mapping[str, str]
-) -> SeriesFile:
+) -> SeriesClasses:
     """Return the classes of a file; types: of the raw table; held: of the file, by folded name."""
     lists = {field.name: classes.field(at)[0].values for at, field in enumerate(classes.type)}
     labels = {fold(name): plain(values) for name, values in named(lists, _QUASI).items()}
@@ -327,7 +327,7 @@ def _shown(
         own = {name: found.get(fold(name)) for name in request.kept}
         printed.append(json.dumps(own, ensure_ascii=False))
     rows = pa.array(printed, pa.string()).take(texts.indices)
-    return SeriesFile(
+    return SeriesClasses(
         {name: labels[fold(name)] for name in request.quasi},
         pa.ListArray.from_arrays(tuples.offsets.cast(pa.int32()), rows),
         [name for name in request.kept if held.get(fold(name)) != types[name]],
