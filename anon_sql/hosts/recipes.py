@@ -21,6 +21,7 @@ from anon_sql.core.pseudonyms import named_key
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, Option, did_you_mean, listed
 from anon_sql.hosts import documents
+from anon_sql.hosts.contents import kind_of
 from anon_sql.hosts.files import digest
 from anon_sql.methods.method import release_methods
 
@@ -375,6 +376,10 @@ def relation(recipe: Recipe) -> str:
         hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it so"
         raise AnonError("recipe", rule, listed(stated), hint)
     if recipe.table is None:
+        if kind_of(recipe.file) is None and not recipe.file.is_dir():
+            rule = "the source must be a CSV or Parquet file, or a table, for DuckDB to read it"
+            hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it"
+            raise AnonError("recipe", rule, "a file of another format", hint)
         return str(recipe.file)
     return f"{quote(recipe.file.stem)}.{recipe.table}"
 

@@ -2,12 +2,18 @@
 
 import datetime as dt
 import time
+from contextlib import suppress
+from pathlib import Path
+from random import Random
 
 import duckdb
 import pandas as pd
 import pyreadstat
 import pytest
 
+import anon_sql
+from anon_sql.apps.formats import reader
+from anon_sql.apps.studio.source import Source
 from tests.command import refused, run
 
 CANARY = "Zanzibarella"
@@ -324,3 +330,61 @@ def test_an_old_encoding_is_named(tmp_path):
     assert content  # the file says its encoding itself
     result = run("roles", path, "--encoding", "windows-1252")
     assert result.exit_code == 0, result.output
+
+
+def test_a_file_that_ends_its_reader_is_refused(tmp_path, monkeypatch):
+    """A damaged file can end the process of the library that reads it."""
+    path = people(tmp_path)
+    program = tmp_path / "dies.py"
+    monkeypatch.setattr(reader, "_PROGRAM", program)
+    program.write_text("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    assert refusal(path) == "be a whole .sav file, got something else or a part of one"
+    said = '{"columns": [{"name": "AGE", "text": false, "label": "", "codes": [], '
+    said += '"measure": "scale", "format": "F8.0", "missing": []}], "rows": null}'
+    program.write_text(f"import os; print('{said}', flush=True); os._exit(3)")
+    assert refusal(path) == "be a whole .sav file, got something else or a part of one"
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_damaged_file_is_a_table_or_one_sentence(tmp_path, ending):
+    path, random = people(tmp_path, ending), Random(ending)
+    content = path.read_bytes()
+    for _ in range(6):
+        damaged = bytearray(content)
+        for _ in range(random.randint(1, 8)):
+            damaged[random.randrange(min(len(content), 1500))] = random.randrange(256)
+        path.write_bytes(damaged)
+        result = run("roles", path, "--dbt")
+        if result.exit_code:
+            assert result.stderr.startswith("roles: FILE must "), result.output
+            assert result.stderr.count("\n") == 1
+
+
+def test_a_recipe_in_python_and_in_sql(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = people(tmp_path)
+    assert run("roles", path, "--recipe", "r.toml").exit_code == 0
+    text = Path("r.toml").read_text().replace("confirmed = false", "confirmed = true")
+    Path("r.toml").write_text(text)
+    with anon_sql.connect() as con:
+        with suppress(anon_sql.AnonError):  # of the verdict, which needs more rows
+            rows = anon_sql.recipe(con, "r.toml")
+            assert "male" in {value for (value,) in rows.project("SEX").fetchall()}
+        with pytest.raises(duckdb.Error, match=r"must be a CSV or Parquet file, or a table"):
+            con.sql("FROM anonymize_recipe('r.toml')").fetchall()
+
+
+def test_a_studio_offers_a_release_of_the_same_kind(tmp_path):
+    frame = table()
+    frame["NOTE"] = ["a" if i % 2 else " a" for i in range(len(frame))]
+    path = people(tmp_path, frame=frame, missing_ranges={"SEX": [2]})
+    source = Source(path, tmp_path, None)
+    assert source.ending == ".sav"
+    assert source.written() is None
+    with anon_sql.connect() as con:
+        source.load(con)
+        assert con.table("raw").columns == [*frame.columns]
+        assert source.merged == ["NOTE"]
+    assert source.written_as.missing == (("SEX", ("2",)),)
+    assert Source(path.with_suffix(".sas7bdat"), tmp_path, None).ending == ".xpt"
+    assert Source(path.with_suffix(".xls"), tmp_path, None).ending == ".xlsx"

@@ -292,3 +292,36 @@ def test_hostile_headings(tmp_path):
     assert "Traceback" not in result.output
     twice = people(tmp_path, headings=("age", "AGE", "illness"), name="twice.xlsx")
     assert {"age_1", "AGE_2"} <= {*types(twice)}
+
+
+ODS = """<?xml version="1.0" encoding="UTF-8"?>
+<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+ xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" office:version="1.2">
+<office:body><office:spreadsheet><table:table table:name="People">{rows}</table:table>
+</office:spreadsheet></office:body></office:document-content>"""
+
+
+def test_an_open_document_sheet_is_read(tmp_path):
+    def cell(value):
+        kind, shown = ("float", f' office:value="{value}"'), str(value)
+        if isinstance(value, str):
+            kind = ("string", "")
+        said = f'office:value-type="{kind[0]}"{kind[1]}'
+        return f"<table:table-cell {said}><text:p>{shown}</text:p></table:table-cell>"
+
+    rows = "".join(
+        f"<table:table-row>{''.join(map(cell, row))}</table:table-row>"
+        for row in [HEADINGS, *PEOPLE]
+    )
+    path = tmp_path / "people.ods"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("content.xml", ODS.format(rows=rows))
+        archive.writestr(
+            "META-INF/manifest.xml",
+            '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>',
+        )
+    assert types(path) == {"age": "BIGINT", "sex": "VARCHAR", "illness": "VARCHAR"}
+    result = run("release", path, tmp_path / "out.xlsx", *RELEASE)
+    assert result.exit_code == 0, result.output

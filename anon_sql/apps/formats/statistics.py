@@ -6,35 +6,24 @@ nominal.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from anon_sql.apps.csv.dialect import UTF_8, Dialect
+from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.formats import dictionary
 from anon_sql.apps.formats.dictionary import Variable, spelled
 from anon_sql.apps.formats.format import Source
 from anon_sql.apps.formats.missing_codes import condition, declared, require_numbers
 from anon_sql.apps.formats.moments import Moment, moment_of
-from anon_sql.core import stopping
+from anon_sql.apps.formats.reader import StatisticsFile, opened
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import fold
-from anon_sql.errors import AnonError, Option, Words, did_you_mean, joined, listed, not_installed
-from anon_sql.hosts.columns import require_names
+from anon_sql.errors import Words, did_you_mean, joined, listed
 
-READERS = {
-    ".sav": "read_sav",
-    ".zsav": "read_sav",
-    ".por": "read_por",
-    ".dta": "read_dta",
-    ".sas7bdat": "read_sas7bdat",
-    ".xpt": "read_xport",
-}
-_CELLS = 2_000_000  # that are read at a time
 _CODED = "__anon_coded"
 _AGGREGATED = 200  # columns of one query
 _EXACT = 2**53
@@ -46,10 +35,11 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
     Returns a sentence for each column of durations, which becomes a number of seconds.
     """
     dialect = source.dialect or Dialect()
-    file = _File.of(source, dialect)
-    _load(con, source, file)
     try:
-        columns = _decided(con, file.columns(source, dialect))
+        with opened(source, dialect) as file:
+            columns = _columns(file, dialect)
+            _load(con, file)
+        _decide(con, columns)
         said = ", ".join(f"{each.sql()} AS {quote(each.name)}" for each in columns)
         con.execute(f"CREATE TABLE {quote(table)} AS SELECT {said} FROM {_CODED}")
     except duckdb.ConversionException:
@@ -148,145 +138,54 @@ def _printed(x: str, text: bool) -> str:
     return x if text else f"CASE WHEN {whole} THEN {x}::BIGINT::VARCHAR ELSE {x}::VARCHAR END"
 
 
-@dataclass(frozen=True)
-class _File:
-    """A file, by the package that reads it. reader: its function; options: of each call."""
-
-    source: Source
-    reader: Any
-    options: Mapping[str, Any]
-    said: Any
-
-    @classmethod
-    def of(cls, source: Source, dialect: Dialect) -> "_File":
-        """Return what a file says. Raises AnonError without pyreadstat, and for another file."""
-        try:
-            import pyreadstat
-        except ModuleNotFoundError as error:
-            rule = f"pyreadstat must be installed to read a {source.ending} file"
-            raise not_installed(source.called[0], rule, f"no {error.name}", "stats") from None
-        _require_content(source)
-        reader = getattr(pyreadstat, READERS[source.ending])
-        options: dict[str, Any] = {}
-        if dialect.encoding != UTF_8:
-            options["encoding"] = dialect.encoding
-        if source.ending in (".sav", ".zsav"):
-            options["user_missing"] = True
-        file = cls(source, reader, options, None)
-        _, said = file.call(metadataonly=True)
-        require_names(source.called[0], said.column_names)
-        if not said.column_names:
-            raise source.error("have columns", "a file without any")
-        return cls(source, reader, options, said)
-
-    def call(self, **more: Any) -> tuple[dict[str, list[Any]], Any]:
-        """Read some of the file. Raises AnonError for one that is not whole."""
-        from pyreadstat import PyreadstatError, ReadstatError
-
-        try:
-            found: tuple[dict[str, list[Any]], Any] = self.reader(
-                str(self.source.path),
-                output_format="dict",
-                disable_datetime_conversion=True,
-                **self.options,
-                **more,
-            )
-        except (ReadstatError, PyreadstatError, UnicodeError, ValueError, OSError) as error:
-            raise self._unreadable(str(error)) from None
-        return found
-
-    def _unreadable(self, why: str) -> AnonError:
-        rule = f"be a whole {self.source.ending} file"
-        if "encoding" in why or "convert" in why or "codec" in why:
-            hint = Option("--encoding", "…") + " with the encoding that its texts have"
-            return self.source.error(rule, "texts in another encoding", hint)
-        return self.source.error(rule, "something else or a part of one")
-
-    def columns(self, source: Source, dialect: Dialect) -> list[_Column]:
-        """Return the columns. Raises AnonError for missing codes of a column that is not there."""
-        names = {fold(name): name for name in self.said.column_names}
-        stated = {}
-        for name, codes in dialect.missing:
-            if fold(name) not in names:
-                hint = did_you_mean(name, self.said.column_names)
-                raise source.error(f"have the column {listed([name])}", "no such column", hint)
-            stated[names[fold(name)]] = codes
-        return [
-            self._column(at, name, stated.get(name), dialect.trim)
-            for at, name in enumerate(self.said.column_names)
-        ]
-
-    def _column(self, at: int, name: str, stated: Sequence[str] | None, trim: bool) -> _Column:
-        said = self.said
-        text = said.readstat_variable_types[name] == "string"
-        missing = declared(said.missing_ranges.get(name, ())) if stated is None else stated
-        if not text:
-            require_numbers(self.source.called[0], name, missing)
-        return _Column(
-            name,
-            at,
-            text,
-            _labels(said.variable_value_labels.get(name, {}), text),
-            said.variable_measure.get(name, "unknown"),
-            None if text else moment_of(self.source.ending, said.original_variable_types[name]),
-            missing,
-            (said.column_names_to_labels.get(name) or "").strip(),
-            trim,
-        )
-
-    def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """Give the rows in parts. Raises AnonError if there are fewer than the file says."""
-        rows, limit = 0, max(1, _CELLS // len(schema))
-        while True:
-            stopping.check(self.source.called[0])
-            found, _ = self.call(row_offset=rows, row_limit=limit)
-            columns = list(found.values())
-            count = len(columns[0]) if columns else 0
-            if count:
-                arrays = [
-                    pa.array(_codes(values, kind), kind)
-                    for values, kind in zip(columns, schema.types, strict=True)
-                ]
-                yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-            rows += count
-            if count < limit:
-                break
-        if self.said.number_rows not in (None, -1, rows):
-            got = f"{rows:,} of its {self.said.number_rows:,} rows"
-            raise self.source.error(f"be a whole {self.source.ending} file", got)
-
-
-def _codes(values: Sequence[Any], kind: pa.DataType) -> Sequence[Any]:
-    """Return values as Arrow takes them; NaN, and a letter among numbers, mean missing."""
-    if kind == pa.string():
-        return [None if value is None else str(value) for value in values]
+def _columns(file: StatisticsFile, dialect: Dialect) -> list[_Column]:
+    """Return the columns. Raises AnonError for missing codes of a column that is not there."""
+    names = {fold(each["name"]): each["name"] for each in file.columns}
+    stated = {}
+    for name, codes in dialect.missing:
+        if fold(name) not in names:
+            hint = did_you_mean(name, list(names.values()))
+            raise file.source.error(f"have the column {listed([name])}", "no such column", hint)
+        stated[names[fold(name)]] = codes
     return [
-        None if value is None or isinstance(value, str) or isnan(value) else float(value)
-        for value in values
+        _column(file.source, at, each, stated.get(each["name"]), dialect.trim)
+        for at, each in enumerate(file.columns)
     ]
 
 
-def _load(con: duckdb.DuckDBPyConnection, source: Source, file: _File) -> None:
-    """Create the table of codes, whose columns are f0, f1, …"""
-    kinds = file.said.readstat_variable_types
-    schema = pa.schema(
-        [
-            pa.field(f"f{at}", pa.string() if kinds[name] == "string" else pa.float64())
-            for at, name in enumerate(file.said.column_names)
-        ]
+def _column(
+    source: Source, at: int, said: Mapping[str, Any], stated: Sequence[str] | None, trim: bool
+) -> _Column:
+    name, text = said["name"], said["text"]
+    missing = declared(said["missing"]) if stated is None else stated
+    if not text:
+        require_numbers(source.called[0], name, missing)
+    return _Column(
+        name,
+        at,
+        text,
+        _labels(said["codes"], text),
+        said["measure"],
+        None if text else moment_of(source.ending, said["format"]),
+        missing,
+        said["label"].strip(),
+        trim,
     )
+
+
+def _load(con: duckdb.DuckDBPyConnection, file: StatisticsFile) -> None:
+    """Create the table of codes, whose columns are f0, f1, …"""
     columns = ", ".join(
-        f"f{at} {'VARCHAR' if k == pa.string() else 'DOUBLE'}" for at, k in enumerate(schema.types)
+        f"f{at} {'VARCHAR' if each['text'] else 'DOUBLE'}" for at, each in enumerate(file.columns)
     )
     con.execute(f"CREATE OR REPLACE TABLE {_CODED} ({columns})")
-    for batch in file.batches(schema):
-        rows = pa.Table.from_batches([batch])
-        con.register("__anon_batch", rows)
+    for batch in file.batches():
+        con.register("__anon_batch", pa.Table.from_batches([batch]))
         con.execute(f"INSERT INTO {_CODED} FROM __anon_batch")
         con.unregister("__anon_batch")
 
 
-def _decided(con: duckdb.DuckDBPyConnection, columns: list[_Column]) -> list[_Column]:
+def _decide(con: duckdb.DuckDBPyConnection, columns: Sequence[_Column]) -> None:
     """Look at the values of columns, and set what all of them are."""
     for start in range(0, len(columns), _AGGREGATED):
         some = columns[start : start + _AGGREGATED]
@@ -294,14 +193,13 @@ def _decided(con: duckdb.DuckDBPyConnection, columns: list[_Column]) -> list[_Co
         ((_, *found),) = con.execute(f"SELECT count(*), {asked} FROM {_CODED}").fetchall()
         for at, each in enumerate(some):
             each.whole, each.labelled, each.in_day = found[3 * at : 3 * at + 3]
-    return columns
 
 
-def _labels(said: Mapping[Any, str], text: bool) -> dict[float | str, str]:
+def _labels(said: Sequence[tuple[Any, str]], text: bool) -> dict[float | str, str]:
     """Return the label of each code; labels that two codes share are told apart by their codes."""
     known = {
         (str(code) if text else float(code)): label.strip()
-        for code, label in said.items()
+        for code, label in said
         if text or not isinstance(code, str)  # letters among numbers mean missing
     }
     known = {code: label for code, label in known.items() if label}
@@ -311,29 +209,3 @@ def _labels(said: Mapping[Any, str], text: bool) -> dict[float | str, str]:
         for code, label in known.items()
     }
     return dict(sorted(found.items()))
-
-
-_STARTS = {
-    ".sav": (b"$FL2", b"$FL3"),
-    ".zsav": (b"$FL3", b"$FL2"),
-    ".xpt": (b"HEADER RECORD*******LIB",),
-    ".dta": (b"<stata_dta>", *(bytes([version]) for version in range(0x69, 0x74))),
-    ".sas7bdat": (b"\0" * 12 + b"\xc2\xea\x81\x60",),
-}
-
-
-def _require_content(source: Source) -> None:
-    """Raise AnonError for a file that does not begin as one of its kind does."""
-    with source.path.open("rb") as file:
-        head = file.read(512)
-    rule = f"be a whole {source.ending} file"
-    if not head:
-        raise source.error(rule, "an empty file")
-    if b"ENCRYPTED" in head[:64]:
-        raise source.error(rule, "one with a password", "save it without a password in SPSS")
-    starts = _STARTS.get(source.ending)
-    if starts and not head.startswith(starts):
-        raise source.error(rule, "other content")
-    size = source.path.stat().st_size
-    if source.ending == ".xpt" and size % 80:
-        raise source.error(rule, "a part of one")

@@ -8,6 +8,7 @@ import datetime as dt
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -23,7 +24,7 @@ from anon_sql.apps.formats.cells import unread_cells
 from anon_sql.apps.formats.format import Source
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
-from anon_sql.errors import Option, Words, joined, listed, not_installed
+from anon_sql.errors import AnonError, Option, Words, joined, listed, not_installed
 
 _ROWS = 10_000  # that are converted at a time
 _EXACT = 2**53  # whole numbers below it are exact in a cell
@@ -113,11 +114,12 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
     Returns a sentence for each column that is text although its cells are something else, and one
     about cells with errors.
     """
-    sheet = _Sheet.of(source)
-    columns = [_Column(name) for name in sheet.header.names]
-    for row, cells in sheet.cells():
-        for column, values in zip(columns, cells, strict=True):
-            column.count(values, row)
+    with _as_sentence(source):
+        sheet = _Sheet.of(source)
+        columns = [_Column(name) for name in sheet.header.names]
+        for row, cells in sheet.cells():
+            for column, values in zip(columns, cells, strict=True):
+                column.count(values, row)
     schema = pa.schema([pa.field(f"f{at}", each.type) for at, each in enumerate(columns)])
     batches = (
         pa.RecordBatch.from_arrays(
@@ -239,6 +241,21 @@ def _cell(value: Any, nulls: set[str]) -> Any:
     return None if isinstance(value, str) and value.strip() in nulls else value
 
 
+@contextmanager
+def _as_sentence(source: Source) -> Iterator[None]:
+    """Raise AnonError for whatever the reader raises about a damaged workbook."""
+    try:
+        yield
+    except (AnonError, duckdb.Error, KeyboardInterrupt, MemoryError):
+        raise
+    except BaseException as error:  # Rust ends with a PanicException, which is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        hint = "open it in a spreadsheet program, and save it without a password"
+        rule = f"be a whole {source.ending} workbook"
+        raise source.error(rule, "a part of one, or one with a password", hint) from None
+
+
 def _open(source: Source) -> Any:
     """Open a workbook. Raises AnonError for anything else, and without python-calamine."""
     try:
@@ -256,11 +273,7 @@ def _open(source: Source) -> Any:
         raise source.error(rule, "one with a password, or one of another kind", hint)
     if not head.startswith(_SIGNS[ending]):
         raise source.error(rule, "other content")
-    try:
-        return python_calamine.load_workbook(str(source.path))
-    except python_calamine.CalamineError:
-        hint = "open it in a spreadsheet program, and save it without a password"
-        raise source.error(rule, "a part of one, or one with a password", hint) from None
+    return python_calamine.load_workbook(str(source.path))
 
 
 def _chosen(source: Source, book: Any, wanted: str | None) -> str:
@@ -303,10 +316,7 @@ def _require_values(source: Source, sheet: str, dialect: Dialect) -> None:
     """Raise AnonError for cells of an .xlsx sheet whose values a reader would lose."""
     if source.ending != ".xlsx":
         return
-    try:
-        found = unread_cells(source.path, sheet, dialect.first_row)
-    except (KeyError, ValueError, OSError, SyntaxError):
-        raise source.error("be a whole .xlsx workbook", "a part of one") from None
+    found = unread_cells(source.path, sheet, dialect.first_row)
     if found.formulas:
         got = f"{found.formulas:,} formulas whose results are not stored"
         hint = "open it in a spreadsheet program, and save it again"

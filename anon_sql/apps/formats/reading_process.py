@@ -1,0 +1,103 @@
+"""Read a statistics file for another process: a damaged file can end the process of its reader.
+
+The request is a line of JSON on the input. The output is a line of JSON, what the file says, or an
+error; then the rows as a stream of Arrow. This file runs alone and imports nothing of the package.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from math import isnan
+from typing import Any, BinaryIO
+
+_CELLS = 2_000_000  # that are read at a time
+Read = Callable[..., tuple[dict[str, list[Any]], Any]]
+
+
+def main() -> None:
+    """Answer one request."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the library prints is no answer
+    request = json.loads(sys.stdin.buffer.readline())
+    try:
+        _answer(out, request)
+    except Exception as error:  # of any class: what a damaged file raises is not known
+        _line(out, {"error": f"{type(error).__name__} {error}"})
+        sys.exit(1)  # the rows may have ended in their middle
+    out.flush()
+
+
+def _line(out: BinaryIO, said: Any) -> None:
+    out.write(json.dumps(said).encode() + b"\n")
+    out.flush()
+
+
+def _answer(out: BinaryIO, request: dict[str, Any]) -> None:
+    import pyarrow as pa
+    import pyreadstat
+
+    function: Read = getattr(pyreadstat, request["reader"])
+
+    def read(**more: Any) -> tuple[dict[str, list[Any]], Any]:
+        return function(
+            request["path"],
+            output_format="dict",
+            disable_datetime_conversion=True,
+            **request["options"],
+            **more,
+        )
+
+    _, said = read(metadataonly=True)
+    columns = [_column(said, name) for name in said.column_names]
+    _line(out, {"columns": columns, "rows": said.number_rows})
+    kinds = [pa.string() if each["text"] else pa.float64() for each in columns]
+    schema = pa.schema([pa.field(f"f{at}", kind) for at, kind in enumerate(kinds)])
+    with pa.ipc.new_stream(out, schema) as stream:
+        for values in _parts(read, len(columns)):
+            arrays = [
+                pa.array(_codes(own, each["text"]), kind)
+                for own, each, kind in zip(values, columns, kinds, strict=True)
+            ]
+            stream.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+def _column(said: Any, name: str) -> dict[str, Any]:
+    """Return what a file says about a column. codes: pairs, because a code may be a number."""
+    return {
+        "name": name,
+        "text": said.readstat_variable_types[name] == "string",
+        "label": said.column_names_to_labels.get(name) or "",
+        "codes": list(said.variable_value_labels.get(name, {}).items()),
+        "measure": said.variable_measure.get(name, "unknown"),
+        "format": said.original_variable_types.get(name),
+        "missing": list(said.missing_ranges.get(name, ())),
+    }
+
+
+def _parts(read: Read, columns: int) -> Iterator[list[list[Any]]]:
+    """Give the columns of some rows at a time."""
+    rows, limit = 0, max(1, _CELLS // max(1, columns))
+    while columns:
+        found, _ = read(row_offset=rows, row_limit=limit)
+        values = list(found.values())
+        count = len(values[0])
+        if count:
+            yield values
+        rows += count
+        if count < limit:
+            return
+
+
+def _codes(values: Sequence[Any], text: bool) -> list[Any]:
+    """Return values as Arrow takes them; NaN, and a letter among numbers, mean missing."""
+    if text:
+        return [None if value is None else str(value) for value in values]
+    return [
+        None if value is None or isinstance(value, str) or isnan(value) else float(value)
+        for value in values
+    ]
+
+
+if __name__ == "__main__":
+    main()
