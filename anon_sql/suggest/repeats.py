@@ -6,7 +6,8 @@ import numpy as np
 
 from anon_sql.suggest.combinations import Marks
 
-_SAMPLE = 4_096  # rows that rule out nearly all pairs
+_SAMPLE = 4_096  # rows of which some rule out nearly all pairs of columns
+_PAIRS = 64  # most pairs of rows that are compared in all columns at once
 
 
 def repeated(
@@ -26,12 +27,15 @@ def repeated(
         for column in range(len(marks))
         if others[column] and 1 < distinct[column] <= rows / 2
     ]
-    sampled = {column: marks[column][chosen] for column in candidates}
-    groups: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+    low = np.empty((len(chosen), len(candidates)), np.uint32)  # other numbers: other marks
+    for i, column in enumerate(candidates):
+        low[:, i] = marks[column][chosen].astype(np.uint32)
     copied_from: list[int | None] = [None] * len(marks)
     for other in sorted(candidates, key=lambda column: (distinct[column], column)):
-        _, first, inverse = np.unique(sampled[other], return_index=True, return_inverse=True)
-        for column in candidates:
+        one, two = _alike(marks[other][chosen])
+        groups: tuple[np.ndarray, np.ndarray] | None = None
+        left = np.flatnonzero((low[one] == low[two]).all(axis=0))
+        for column in (candidates[i] for i in left):
             if (
                 column == other
                 or copied_from[column] is not None
@@ -43,12 +47,18 @@ def repeated(
                 (texts[column], column) < (texts[other], other) or copied_from[other] == column
             ):
                 continue
-            if not np.array_equal(sampled[column][first][inverse.reshape(-1)], sampled[column]):
-                continue
-            if other not in groups:
+            if groups is None:
                 _, whole, back = np.unique(marks[other], return_index=True, return_inverse=True)
-                groups[other] = whole, back.reshape(-1)
-            begins, of_row = groups[other]
+                groups = whole, back.reshape(-1)
+            begins, of_row = groups
             if np.array_equal(marks[column][begins][of_row], marks[column]):
                 copied_from[column] = other
     return copied_from
+
+
+def _alike(marks: Marks) -> tuple[np.ndarray, np.ndarray]:
+    """Return some pairs of rows that have one value, as indices of one and the other."""
+    order = np.argsort(marks, kind="stable")
+    same = np.flatnonzero(marks[order][1:] == marks[order][:-1])
+    some = same[:: len(same) // _PAIRS + 1]
+    return order[some], order[some + 1]

@@ -7,6 +7,7 @@ no more rows unique than ``audit`` allows. The others become quasi-identifiers. 
 counts and no value.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,6 +56,7 @@ MIN_FLAG_ROWS = 20  # rows that each of so few values must have
 SHARED_BY, MANY_ROWS = 5, 100  # rows that must share kept values, in a table of so many rows
 BLANKS = "blanks around the values"  # in a reason
 DATED = ("age or birth", "a date", "an event others know")
+_WHOLE = re.compile(r"-?\d+(\.0*)?")
 YEAR = 2100  # the greatest whole number that is a year
 MIN_FREE_TEXT_WORDS = 4  # mean number of words from which on a text is free text
 
@@ -64,8 +66,8 @@ class Shape:
     """A column as the rules see it.
 
     rows: of the table. nulls: the number of NULLs. sample: values as text, of text and whole
-    numbers. consecutive: whether the values are as many whole numbers as lie between the least and
-    the greatest. blanks: texts with blanks around them.
+    numbers. span: how many whole numbers lie between the least and the greatest value, None if the
+    values are not numbers. blanks: texts with blanks around them.
     """
 
     name: str
@@ -74,7 +76,7 @@ class Shape:
     nulls: int
     counts: Counts
     sample: list[str]
-    consecutive: bool = False
+    span: float | None = None
     blanks: int = 0
 
     @property
@@ -105,7 +107,9 @@ class Shape:
     @property
     def is_row_number(self) -> bool:
         """Return whether each of many rows has a whole number of its own, none left out."""
-        return self.consecutive and self.values == self.non_null > MAX_FLAG_VALUES
+        if not self.span == self.values == self.non_null > MAX_FLAG_VALUES:
+            return False
+        return bool(self.sample) and all(map(_WHOLE.fullmatch, self.sample))
 
     @cached_property
     def name_meaning(self) -> Meaning | None:
@@ -314,12 +318,12 @@ def shape_of(
     marks: Marks,
     nulls: int,
     sample: list[str],
-    consecutive: bool,
+    span: float | None,
     blanks: int,
 ) -> Shape:
     """Return a column as the rules see it; marks: a hash of each value, uint64[n]."""
     texts = whole_or_text(sql_type, sample)
-    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), texts, consecutive, blanks)
+    return Shape(name, sql_type, len(marks), nulls, counts_of(marks), texts, span, blanks)
 
 
 def without_identifiers(request: Request, shapes: Sequence[Shape]) -> Request:

@@ -25,14 +25,16 @@ CREATE OR REPLACE MACRO __anon_has_blanks(x) AS CASE
 END;
 
 -- Return a column as hashes of its values, the number of its NULLs and of its texts with blanks
--- around them, whether it numbers rows, and a sample of texts and numbers: those of the rows with
--- the smallest hashes. __anon_row: the hash of each row, NULL for what is no row, whose values are NULL.
--- A FILTER would copy every column for each column.
+-- around them, how many whole numbers lie between the least and the greatest, and a sample of texts and
+-- numbers: those of the rows with the smallest hashes. __anon_row: the hash of each row, NULL for what is
+-- no row, whose values are NULL. A FILTER would copy every column for each column. An expression that
+-- occurs twice costs the square of the number of columns, so the casts of span differ.
 CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
     marks := system.main.list(__anon_audit_mark(x)),
     nulls := system.main.count(__anon_row) - system.main.count(x),
     blanks := system.main.count(CASE WHEN __anon_has_blanks(x) THEN 1 END),
-    consecutive := __anon_consecutive(x),
+    span := system.main.max(TRY_CAST(x AS HUGEINT))::DOUBLE
+        - system.main.min(TRY_CAST(x AS DOUBLE)) + 1,
     sample := system.main.list_transform(
         system.main.arg_min(x, CASE WHEN x IS NOT NULL THEN __anon_row END, 2000),
         lambda __anon_v: CASE WHEN system.main.regexp_full_match(system.main.typeof(__anon_v),

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from anon_sql.core.labels.covering import ALL, covered_rows
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_sql.core.labels.covering import ALL, covered_rows
 from anon_sql.core.running import Workers
 from anon_sql.kernels.label_cover import NODE_ROWS, arrange
 from tests.drawing import examples

@@ -6,11 +6,11 @@ from itertools import pairwise
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from anon_sql.core.labels.covering import ALL
 from hypothesis import given
 
 from anon_sql.audit import persons as comparing
 from anon_sql.audit.persons import GroupCounter, sources, unmatched
+from anon_sql.core.labels.covering import ALL
 from anon_sql.core.running import Workers
 
 CLASSES = 6

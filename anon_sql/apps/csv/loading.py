@@ -8,7 +8,8 @@ notation is declared (``notations``).
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,7 @@ from anon_sql.apps.csv.source import CsvSource
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import Option, Words, joined, listed
+from anon_sql.hosts.columns import portions
 
 OF_FILE = ""  # in place of a column, of a sentence about the file
 _ASK = 1 << 14  # rows between two looks for a request to stop
@@ -149,7 +151,7 @@ def _long_fields() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-_SAMPLE = 2_000  # rows that say which types are worth a look at all rows
+_SAMPLE = 200  # rows that say which types are worth a look at all rows
 _PLAIN = r"-?(0|[1-9]\d*)?(\.\d+)?"
 _DOUBLE = r"-?(0|[1-9]\d{0,14})?(\.\d+)?([eE][+-]\d{1,3})?"
 _DIGITS = 17  # significant digits that a DOUBLE keeps apart
@@ -171,14 +173,22 @@ _CONDITIONS = {
     "TIMESTAMP": "(TRY_CAST({x} AS TIMESTAMP) IS NOT NULL "
     f"AND regexp_full_match({{x}}, '{_TIMESTAMP}'))",
 }
+_SHAPES = {  # of texts that can meet a condition
+    "BOOLEAN": re.compile("true|false"),
+    **dict.fromkeys(("BIGINT", "HUGEINT"), re.compile(r"-?\d+")),
+    "DOUBLE": re.compile(_DOUBLE),
+    "DECIMAL": re.compile(_PLAIN),
+    "DATE": re.compile(r"\d+-\d\d-\d\d( \(BC\))?|-?infinity"),
+    "TIME": re.compile(r"\d\d:\d\d:\d\d(\.\d+)?"),
+    "TIMESTAMP": re.compile(_TIMESTAMP),
+}
 _FIRST = next(iter(_CONDITIONS))  # what a column without values would become
 
 
 def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]:
     """Return the type of each column of the table ``texts``, whose columns are f0, f1, …"""
-    left = {at: list(_CONDITIONS) for at in range(columns)}
-    hold = _all_hold(con, f"(FROM {quote(texts)} LIMIT {_SAMPLE})", left)
-    left = {at: [kind for kind in kinds if hold[at, kind]] for at, kinds in left.items()}
+    samples = notations.of_file(con, texts, columns).samples(_SAMPLE)
+    left = {at: _possible(sample) for at, sample in enumerate(samples)}
     found = dict.fromkeys(range(columns), "VARCHAR")
     while left := {at: kinds for at, kinds in left.items() if kinds}:
         hold = _all_hold(con, quote(texts), {at: kinds[:1] for at, kinds in left.items()})
@@ -197,6 +207,14 @@ def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]
     return [found[at] for at in range(columns)]
 
 
+def _possible(sample: Iterable[str]) -> list[str]:
+    """Return the types that a column of such texts may have: every one that it has, and others."""
+    kinds = [*_CONDITIONS]
+    for text in {text.strip(" ") for text in sample} - {""}:
+        kinds = [kind for kind in kinds if _SHAPES[kind].fullmatch(text)]
+    return kinds
+
+
 def nearly_numbers(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> tuple[int, int, int]:
     """Return the texts of a column that are no numbers, all its texts, and the first such row.
 
@@ -213,8 +231,13 @@ def nearly_numbers(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> tuple
 
 
 def typed(at: int, kind: str) -> str:
-    """Return the SQL of a column of texts, cast to its type."""
-    return quote(f"f{at}") if kind == "VARCHAR" else f"CAST({_bare(at)} AS {kind})"
+    """Return the SQL of a column of texts, cast to a type that all of them have.
+
+    TRY_CAST gives NULL for an empty text. To ask for it costs the square of the columns: DuckDB
+    looks for expressions that occur twice, and nullif is one.
+    """
+    x = quote(f"f{at}")
+    return x if kind == "VARCHAR" else f"TRY_CAST(trim({x}) AS {kind})"
 
 
 def _bare(at: int) -> str:
@@ -226,10 +249,13 @@ def _all_hold(
     con: duckdb.DuckDBPyConnection, relation: str, wanted: dict[int, list[str]]
 ) -> dict[tuple[int, str], bool]:
     """Return whether all texts of a column can have a type, by column and type."""
-    pairs = [(at, kind) for at, kinds in wanted.items() for kind in kinds]
-    sql = ", ".join(_holds(_bare(at), kind) for at, kind in pairs)
-    row = con.execute(f"SELECT {sql} FROM {relation}").fetchone() or ()
-    return dict(zip(pairs, row, strict=True))
+    found: dict[tuple[int, str], bool] = {}
+    for some in portions(list(wanted)):
+        pairs = [(at, kind) for at in some for kind in wanted[at]]
+        sql = ", ".join(_holds(_bare(at), kind) for at, kind in pairs)
+        row = con.execute(f"SELECT {sql} FROM {relation}").fetchone() or ()
+        found |= dict(zip(pairs, row, strict=True))
+    return found
 
 
 def _holds(text: str, kind: str) -> str:

@@ -15,9 +15,11 @@ from anon_sql.core.names import quote
 from anon_sql.core.notation import MISSING, Notation, fits, recognize, with_unit
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Option, Words, did_you_mean, listed
+from anon_sql.hosts.columns import portions
 
 PARAMETERS = ("decimal", "thousands", "date_format", "timestamp_format")
 SIGNS = {"decimal": (",", "."), "thousands": (".", ",", " ", "'")}
+_SAMPLED = 100  # columns that are read at once
 _SAMPLE = 2_000  # rows that say which columns are written so
 Declared = tuple[tuple[str, str | None, str], ...]
 
@@ -154,14 +156,14 @@ class Texts:
         """Return the SQL of a text without blanks around it, NULL if nothing is left."""
         return f"nullif(trim({self.expressions[at]}), '')"
 
-    def samples(self) -> list[list[str]]:
-        """Return some texts of each column."""
-        if not self.expressions:
-            return []
-        listed_ = ", ".join(self.expressions)
-        rows = self.con.execute(f"SELECT {listed_} FROM {self.relation} LIMIT {_SAMPLE}").fetchall()
-        columns = zip(*rows, strict=True) if rows else ([] for _ in self.expressions)
-        return [[each for each in column if each is not None] for column in columns]
+    def samples(self, rows: int = _SAMPLE) -> list[list[str]]:
+        """Return texts of each column, from as many of the first rows."""
+        found: list[list[str]] = []
+        for some in portions(self.expressions, _SAMPLED):
+            sql = f"SELECT {', '.join(some)} FROM {self.relation} LIMIT {rows}"
+            columns = self.con.sql(sql).to_arrow_table().columns
+            found += [column.drop_null().to_pylist() for column in columns]
+        return found
 
     def wrong(self, at: int, notation: Notation) -> tuple[int, int, int]:
         """Return how many texts are written otherwise, how many there are, and the first such row

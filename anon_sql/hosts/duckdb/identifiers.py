@@ -44,11 +44,11 @@ def shape_in(name: str, kind: str, view: Any, *, one_more: bool = False) -> Shap
     """
     nulls, sample = first(view.field("nulls")), first(view.field("sample"))
     texts = [text for text in sample or [] if text is not None]
-    consecutive = bool(first(view.field("consecutive")))
+    span = first(view.field("span"))
     marks, blanks = marks_in(view.field("marks")), first(view.field("blanks"))
     if one_more:
         marks = np.delete(marks, np.flatnonzero(marks == 0)[:1])
-    return shape_of(name, kind, marks, nulls, texts, consecutive, blanks)
+    return shape_of(name, kind, marks, nulls, texts, span, blanks)
 
 
 def marks_in(lists: Any) -> Marks:
