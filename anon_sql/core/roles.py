@@ -206,18 +206,7 @@ def assign(
         for role in ROLES
     }
     if members_of["quasi"] is not None:
-        named_anywhere = {name for members in members_of.values() for name in members or []}
-        for name in [n for n, role in role_of.items() if role == "quasi"]:
-            if name not in named_anywhere:
-                raise AnonError(
-                    function,
-                    "a declared quasi-identifier must be in "
-                    + Parameter("quasi")
-                    + " or in "
-                    + Parameter("keep"),
-                    f"neither for {name}",
-                    "add it to one of them, for example " + Argument("keep", [name]),
-                )
+        _require_declared_quasi(function, role_of, members_of)
     for role, members in members_of.items():
         for name in members or []:
             if source.get(name) == "call":
@@ -261,6 +250,27 @@ def assign(
         source=source,
         rest=tuple(others) if rest in UNCHANGED else (),
     )
+
+
+def _require_declared_quasi(
+    function: str, role_of: Mapping[str, str], members_of: Mapping[str, Sequence[str] | None]
+) -> None:
+    """Raise AnonError if a call that names quasi-identifiers does not name a declared one.
+
+    role_of: the declared role of each column; members_of: the columns that the call names, by role.
+    """
+    named_anywhere = {name for members in members_of.values() for name in members or []}
+    for name in [n for n, role in role_of.items() if role == "quasi"]:
+        if name not in named_anywhere:
+            raise AnonError(
+                function,
+                "a declared quasi-identifier must be in "
+                + Parameter("quasi")
+                + " or in "
+                + Parameter("keep"),
+                f"neither for {name}",
+                "add it to one of them, for example " + Argument("keep", [name]),
+            )
 
 
 def overriding(function: str, column: str, declared: str | None, called: str) -> str:

@@ -4,7 +4,7 @@
 over the arguments of the call.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
@@ -202,45 +202,15 @@ def checked(
     options: Any = read_group(own_group(function, COMMON), function, call_arguments)
     if common["transparent"]:
         models = _transparent(function, call_arguments, models, ties)
-    if common["format"] in AVERAGES and method is not None and method.perturbative:
-        raise AnonError(
-            function,
-            Parameter("format")
-            + f" must not be {' or '.join(map(repr, AVERAGES))} for a method that adds rows",
-            f"'{common['format']}'",
-            Argument("numbers", "centre") + " shows one value of each class",
-        )
+    if method is not None and method.perturbative:
+        _require_ranges(function, common["format"])
     without_role = {fold(name) for name in (classes, *drops) if name is not None}
-    for name in (*roles.quasi, *roles.sensitive, *roles.keep):
-        if fold(name) in without_role:
-            raise AnonError(
-                function,
-                "columns of classes and scores are dropped",
-                f"{name} with a role",
-                "leave it out of "
-                + joined(", ", map(Parameter, ("quasi", "sensitive")))
-                + " and "
-                + Parameter("keep"),
-            )
+    _require_no_role(function, roles, without_role)
     for name in roles.quasi:
         is_number(function, name, types[name])
     protected = _protected(function, models, roles, types)
-    missing = [name for name in roles.none if fold(name) not in without_role]
-    if complete and missing:
-        raise AnonError(
-            function,
-            "every column needs a role",
-            f"no role for {listed(missing)}",
-            Where(COMMENTS, "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), ")
-            + "name it in "
-            + joined(", ", map(Parameter, ("identifiers", "quasi", "sensitive")))
-            + " or "
-            + Parameter("keep")
-            + ", or pass "
-            + Argument("keep", ["*"])
-            + " to release all of them as they are"
-            + Where(COMMANDS, "; anon-sql roles suggests roles"),
-        )
+    if complete:
+        _require_roles(function, roles, without_role)
     without_role |= {fold(name) for name in (*roles.quasi, *roles.left_out)}
     return Request(
         function,
@@ -268,6 +238,53 @@ def checked(
         rest={name: types[name] for name in roles.rest} if complete else {},
         method=method,
     )
+
+
+def _require_ranges(function: str, form: str) -> None:
+    """Raise AnonError for a format that a method that adds rows cannot show."""
+    if form in AVERAGES:
+        raise AnonError(
+            function,
+            Parameter("format")
+            + f" must not be {' or '.join(map(repr, AVERAGES))} for a method that adds rows",
+            f"'{form}'",
+            Argument("numbers", "centre") + " shows one value of each class",
+        )
+
+
+def _require_no_role(function: str, roles: Roles, without_role: Container[str]) -> None:
+    """Raise AnonError if a column of classes or scores has a role; without_role: folded names."""
+    for name in (*roles.quasi, *roles.sensitive, *roles.keep):
+        if fold(name) in without_role:
+            raise AnonError(
+                function,
+                "columns of classes and scores are dropped",
+                f"{name} with a role",
+                "leave it out of "
+                + joined(", ", map(Parameter, ("quasi", "sensitive")))
+                + " and "
+                + Parameter("keep"),
+            )
+
+
+def _require_roles(function: str, roles: Roles, without_role: Container[str]) -> None:
+    """Raise AnonError if another column has no role; without_role: folded names."""
+    missing = [name for name in roles.none if fold(name) not in without_role]
+    if missing:
+        raise AnonError(
+            function,
+            "every column needs a role",
+            f"no role for {listed(missing)}",
+            Where(COMMENTS, "declare it (COMMENT ON COLUMN t.name IS 'anon:keep'), ")
+            + "name it in "
+            + joined(", ", map(Parameter, ("identifiers", "quasi", "sensitive")))
+            + " or "
+            + Parameter("keep")
+            + ", or pass "
+            + Argument("keep", ["*"])
+            + " to release all of them as they are"
+            + Where(COMMANDS, "; anon-sql roles suggests roles"),
+        )
 
 
 def roles_of(
