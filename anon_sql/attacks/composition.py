@@ -217,8 +217,8 @@ class CandidateCounts:
         candidate values, and of those with one; weights: people per entry."""
         below = (self.values > 0) & (self.values < least)
         chosen = (self.releases > 0, below, self.values == 1)
-        persons, few, one = (int(weights[some].sum()) for some in chosen)
-        return Exposed(persons, few, one)
+        persons, few, single = (int(weights[some].sum()) for some in chosen)
+        return Exposed(persons, few, single)
 
 
 Comparison = tuple[int, tuple[int, ...]]  # index of a sensitive column, and of compared releases
@@ -230,7 +230,9 @@ def all_together(
 ) -> Comparison:
     """Return the comparison of all releases that show a sensitive column."""
     view_ids = [view_id for view_id, view in enumerate(views) if view.attribute == attribute]
-    shown = (any(one.shown[view_id] is not None for view_id in view_ids) for one in releases)
+    shown = (
+        any(release.shown[view_id] is not None for view_id in view_ids) for release in releases
+    )
     return attribute, tuple(number for number, shows in enumerate(shown) if shows)
 
 
@@ -286,17 +288,21 @@ def _plan(
 
     One release leaves the same values in every view, so one view is enough for it.
     """
-    attribute, which = comparison
+    attribute, release_ids = comparison
     plan = [
         (
             view_id,
-            [release_id for release_id in which if releases[release_id].shown[view_id] is not None],
+            [
+                release_id
+                for release_id in release_ids
+                if releases[release_id].shown[view_id] is not None
+            ],
         )
         for view_id, view in enumerate(views)
         if view.attribute == attribute
     ]
     plan = [(view_id, numbers) for view_id, numbers in plan if numbers]
-    return plan[:1] if len(which) == 1 else plan
+    return plan[:1] if len(release_ids) == 1 else plan
 
 
 def composition(
@@ -324,12 +330,12 @@ def composition(
     rows = [
         {
             "attribute": sensitive[attribute],
-            "releases": [names[release_id] for release_id in which],
-            **_counted(one, people.weights, len(which), least, share),
-            "only_together": _only_together(results, attribute, which, people.weights, least),
+            "releases": [names[release_id] for release_id in release_ids],
+            **_counted(counts, people.weights, len(release_ids), least, share),
+            "only_together": _only_together(results, attribute, release_ids, people.weights, least),
             "note": NOTE,
         }
-        for (attribute, which), one in results.items()
+        for (attribute, release_ids), counts in results.items()
     ]
     return pa.Table.from_pylist(rows, pa.schema(list(COMPOSED)))
 
@@ -343,12 +349,13 @@ def _enter(
     for view, by_release in by_view:
         shown, tuples = list(by_release.values()), max(len(view.values), 1)
         shows |= {
-            n: releases_showing([one], len(persons), tuples) > 0 for n, one in by_release.items()
+            n: releases_showing([candidate_keys], len(persons), tuples) > 0
+            for n, candidate_keys in by_release.items()
         }
         left = intersection(shown, len(persons), tuples) if len(shown) > 1 else shown[0]
         if len(by_view) > 1:
-            gone = np.bincount(left[0] // tuples, minlength=len(persons)) == 0
-            contradicted |= gone & (releases_showing(shown, len(persons), tuples) > 0)
+            has_none = np.bincount(left[0] // tuples, minlength=len(persons)) == 0
+            contradicted |= has_none & (releases_showing(shown, len(persons), tuples) > 0)
         parts.append(view.of_values(left, len(persons)))
     many = max(by_view[0][0].many, 1)
     keys, rows = intersection(parts, len(persons), many) if len(parts) > 1 else parts[0]
@@ -366,17 +373,17 @@ def _enter(
 def _only_together(
     results: Mapping[Comparison, CandidateCounts],
     attribute: int,
-    which: tuple[int, ...],
+    release_ids: tuple[int, ...],
     weights: Ints,
     least: int,
 ) -> int:
     """Count the people with fewer than ``least`` values left by all releases together, but by no
     release alone."""
-    values = results[attribute, which].values
+    values = results[attribute, release_ids].values
     exposed = (values > 0) & (values < least)
-    for release_id in which:
-        alone = results[attribute, (release_id,)].values
-        exposed &= (alone == 0) | (alone >= least)
+    for release_id in release_ids:
+        values_of_one = results[attribute, (release_id,)].values
+        exposed &= (values_of_one == 0) | (values_of_one >= least)
     return int(weights[exposed].sum())
 
 

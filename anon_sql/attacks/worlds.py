@@ -269,8 +269,8 @@ class Attacker:
         if len(hashes) > count:
             stars = [self._star(column) for column in table.columns]
             hashes[count] = np.uint64(0)
-            for each in (part for parts in stars for part in parts):
-                hashes[count:] = kernels.hashing.mix(hashes[count:], np.array([each], np.int64))
+            for number in (part for parts in stars for part in parts):
+                hashes[count:] = kernels.hashing.mix(hashes[count:], np.array([number], np.int64))
         return hashes
 
     def _star(self, column: Column) -> list[int]:

@@ -95,8 +95,8 @@ def sensitive_values(compared: Compared, name: str, whose: Marks | None) -> Sens
         often = np.zeros(len(keys), np.int64)
         often[raw_code] = weighed(raw_places, compared.raw.weights, len(raw_code))
     else:
-        who = compared.raw_marks(str(compared.request.entity))
-        _, often = _counted(raw_code[raw_places], compared.raw.weights, who)
+        owners = compared.raw_marks(str(compared.request.entity))
+        _, often = _counted(raw_code[raw_places], compared.raw.weights, owners)
     return SensitiveValues(
         ClassValues(
             groups // len(all_marks),
@@ -270,7 +270,11 @@ def people(compared: Compared, all_identifiers: list[Identifier], workers: Worke
         meaning = f"The entity is {request.entity}, so k counts people."
         return Property(PEOPLE, k, None, True, meaning)
     key = person_key(counted)
-    chance = [one.name for one in all_identifiers if one.repeats and one not in counted]
+    chance = [
+        identifier.name
+        for identifier in all_identifiers
+        if identifier.repeats and identifier not in counted
+    ]
     if key is None:
         why = (
             "No identifier has several rows per person"
@@ -288,21 +292,23 @@ def people(compared: Compared, all_identifiers: list[Identifier], workers: Worke
             f"{key.rows:,} rows."
         )
         return Property(PEOPLE, k, None, True, meaning, key.name)
-    measured = [(one, _counted_by(compared, one.name, workers)) for one in counted]
+    measured = [
+        (identifier, _counted_by(compared, identifier.name, workers)) for identifier in counted
+    ]
     if not all(row.found is not None for _, row in measured):
         return unmeasured(
             PEOPLE, k, f"The people of a class were not counted: {TOO_MANY}.", TOO_MANY
         )
-    one, row = min(measured, key=lambda pair: pair[1].found or 0)
+    identifier, row = min(measured, key=lambda pair: pair[1].found or 0)
     count = int(row.found or 0)
     passed = None if k is None else count >= k
     many_people = f"{count:,} {'person' if count == 1 else 'people'}"
     if passed:
-        meaning = f"Each class has at least {many_people} by {one.name}, which repeats."
+        meaning = f"Each class has at least {many_people} by {identifier.name}, which repeats."
     else:
         meaning = (
-            f"A class may have only {many_people} by {one.name}, which repeats; name {key.name} as "
-            "entity, or state the unit row if each row is a person of its own."
+            f"A class may have only {many_people} by {identifier.name}, which repeats; name "
+            f"{key.name} as entity, or state the unit row if each row is a person of its own."
         )
     return Property(PEOPLE, k, count, passed, meaning, key.name)
 
@@ -312,10 +318,12 @@ def _several(compared: Compared, all_identifiers: list[Identifier]) -> list[Iden
     entity = compared.request.entity
     if entity is None:
         return several_rows(all_identifiers)
-    entity_identifier = next((one for one in all_identifiers if one.name == entity), None)
+    entity_identifier = next(
+        (identifier for identifier in all_identifiers if identifier.name == entity), None
+    )
     if entity_identifier is None or entity_identifier.repeats or entity_identifier.kind == PERSON:
         return None
-    return [one for one in several_rows(all_identifiers) if one.kind == PERSON]
+    return [identifier for identifier in several_rows(all_identifiers) if identifier.kind == PERSON]
 
 
 def person_rows(compared: Compared, all_identifiers: list[Identifier]) -> tuple[Raw, Marks] | None:
@@ -341,11 +349,11 @@ def identifiers(compared: Compared) -> list[Identifier]:
     result = []
     for name, marks in raw.identifiers.items():
         rows, values = values_of(marks)
-        one = Identifier(name, kinds[name], rows, values)
-        if one.repeats:
+        identifier = Identifier(name, kinds[name], rows, values)
+        if identifier.repeats:
             quasi = [raw.places[column][raw.row_of] for column in compared.columns]
-            one = replace(one, alike=alike(marks, quasi))
-        result.append(one)
+            identifier = replace(identifier, alike=alike(marks, quasi))
+        result.append(identifier)
     request = compared.request
     for name in request.shared:
         if name not in kinds and name not in request.values and name != request.entity:

@@ -118,9 +118,9 @@ def unique_sentence(
         return None
     if not row.passed:
         unique = round(row.found * rows)
-        one = "1 row is" if unique == 1 else f"{unique:,} rows are"
+        rows_are = "1 row is" if unique == 1 else f"{unique:,} rows are"
         return (
-            f"{one} unique on the kept columns together, {row.found:.1%} of the release: "
+            f"{rows_are} unique on the kept columns together, {row.found:.1%} of the release: "
             f"{row.example}; anyone who knows these values finds the row"
         )
     rare = 0 if k is None or k <= 2 else few_together(names, hashes_of, k)[0]
@@ -190,14 +190,14 @@ def _rare(
         noun, rows = "row", compared.released_rows
         rare, steps = few_together(kept, lambda name: compared.repeated_marks(name, k), k)
     else:
-        raw, who = people
+        raw, owners = people
         shared = [name for name in kept if name in compared.request.shared]
-        combination = np.zeros(len(who), np.uint64)
+        combination = np.zeros(len(owners), np.uint64)
         for name in shared:
             combination = kernels.hashing.mix(
                 combination, named(raw.marks, name).hashes().view(np.int64)
             )
-        once = np.unique(np.stack([combination, who]), axis=1)[
+        once = np.unique(np.stack([combination, owners]), axis=1)[
             0
         ]  # each combination once per person
         noun, rows = "person", len(once)
@@ -230,8 +230,8 @@ def _evidence(compared: Compared, people: tuple[Raw, Marks] | None) -> _Evidence
         raw = compared.raw
         rows = np.repeat(np.arange(len(raw.weights)), raw.weights)
     else:
-        raw, who = people
-        rows = np.sort(np.unique(who, return_index=True)[1])
+        raw, owners = people
+        rows = np.sort(np.unique(owners, return_index=True)[1])
     return _Evidence(raw, rows[:: len(rows) // SAMPLE_ROWS + 1], compared.rows / len(rows))
 
 

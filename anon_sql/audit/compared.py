@@ -272,10 +272,10 @@ class Raw:
 
     def apart(self, name: str) -> "Raw":
         """Return the table with equal rows separate, and an identifier among the marks."""
-        marks = {n: each.select(self.row_of) for n, each in self.marks.items()}
+        marks = {n: column.select(self.row_of) for n, column in self.marks.items()}
         return replace(
             self,
-            places={n: each[self.row_of] for n, each in self.places.items()},
+            places={n: column[self.row_of] for n, column in self.places.items()},
             weights=np.ones(len(self.row_of), np.int32),
             marks={**marks, name: Hashed(self.identifiers[name])},
         )

@@ -55,7 +55,7 @@ def earlier_properties(
     added, which leaves all properties undecided. series: whether the state of a series is at hand;
     if so, ``audit.series`` checks the cohorts.
     """
-    worst = max(intersected, key=lambda one: (one.share, one.attribute))
+    worst = max(intersected, key=lambda result: (result.share, result.attribute))
     rows = [
         _intersection(worst, note, least, share),
         _joined(changes, share),
@@ -86,13 +86,16 @@ def _intersection(worst: Intersected, note: str, least: int, share: float) -> Pr
     return Property("intersection", share, worst.share, passed, meaning, example)
 
 
-def _share(rows: int, of: int) -> float:
-    return rows / of if of else 0.0
+def _share(rows: int, total: int) -> float:
+    return rows / total if total else 0.0
 
 
 def _joined(changes: Sequence[EarlierChange], share: float) -> Property:
     advice = "Let newcomers wait until there are more."
-    worst = max(changes, key=lambda one: (_share(one.change.joined, one.change.after), one.name))
+    worst = max(
+        changes,
+        key=lambda earlier: (_share(earlier.change.joined, earlier.change.after), earlier.name),
+    )
     last = worst.change
     return _one_way("joined", "came", (last.joined, last.came, last.after), worst, share, advice)
 
@@ -101,7 +104,10 @@ def _left(changes: Sequence[EarlierChange], share: float) -> Property:
     advice = (
         "Leavers cannot wait: release newcomers only, or make a series, which keeps their rows."
     )
-    worst = max(changes, key=lambda one: (_share(one.change.left, one.change.before), one.name))
+    worst = max(
+        changes,
+        key=lambda earlier: (_share(earlier.change.left, earlier.change.before), earlier.name),
+    )
     last = worst.change
     return _one_way("left", "went", (last.left, last.went, last.before), worst, share, advice)
 
@@ -134,10 +140,10 @@ def _one_way(
 
 
 def _both(changes: Sequence[EarlierChange], share: float) -> Property:
-    def part(one: EarlierChange) -> float:
-        return _share(one.change.both, one.change.before + one.change.after)
+    def part(earlier: EarlierChange) -> float:
+        return _share(earlier.change.both, earlier.change.before + earlier.change.after)
 
-    worst = max(changes, key=lambda one: (part(one), one.name))
+    worst = max(changes, key=lambda earlier: (part(earlier), earlier.name))
     exposed_share, rows = part(worst), worst.change.both
     came, went = worst.change.came, worst.change.went
     if rows:

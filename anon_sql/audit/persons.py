@@ -314,17 +314,17 @@ def forced_owners(row_groups: RowGroups, row_sources: GroupSources, persons: Mar
     a hash of the owner of each raw row.
     """
     assert row_sources.rows is not None
-    who = persons[row_sources.rows]
-    if not len(who):
-        return who
+    owners = persons[row_sources.rows]
+    if not len(owners):
+        return owners
     starts = row_sources.ends[:-1]
-    single = np.minimum.reduceat(who, starts) == np.maximum.reduceat(who, starts)
+    single = np.minimum.reduceat(owners, starts) == np.maximum.reduceat(owners, starts)
     if not (single | (row_sources.many == row_groups.capacity)).all():
         return None
     first = np.cumsum(row_groups.capacity) - row_groups.capacity
     position = np.arange(len(row_groups.released)) + np.repeat(starts - first, row_groups.capacity)
     marks = np.empty(len(row_groups.released), dtype=np.uint64)
-    marks[row_groups.released] = who[position]
+    marks[row_groups.released] = owners[position]
     return marks
 
 
@@ -334,8 +334,8 @@ def distinct_owners(
     """Return the number of distinct owners per class, int64[classes]; persons: a hash of the owner
     of each row."""
     order = np.lexsort((persons, class_of))
-    class_ids, who = class_of[order], persons[order]
-    new = np.append(True, (class_ids[1:] != class_ids[:-1]) | (who[1:] != who[:-1]))[
+    class_ids, owners = class_of[order], persons[order]
+    new = np.append(True, (class_ids[1:] != class_ids[:-1]) | (owners[1:] != owners[:-1]))[
         : len(class_ids)
     ]
     return np.bincount(class_ids[new], minlength=classes)
@@ -348,23 +348,23 @@ def possible_owners(
     row."""
     assert row_sources.rows is not None
     group = np.repeat(np.arange(len(row_groups.capacity)), row_sources.many)
-    who = persons[row_sources.rows]
-    order = np.lexsort((who, group))
-    group, who = group[order], who[order]
-    new = np.append(True, (group[1:] != group[:-1]) | (who[1:] != who[:-1]))[: len(group)]
+    owners = persons[row_sources.rows]
+    order = np.lexsort((owners, group))
+    group, owners = group[order], owners[order]
+    new = np.append(True, (group[1:] != group[:-1]) | (owners[1:] != owners[:-1]))[: len(group)]
     firsts = np.flatnonzero(new)
     rows = np.diff(np.append(firsts, len(group)))
-    group, who = group[firsts], who[firsts]
+    group, owners = group[firsts], owners[firsts]
     most = np.minimum(rows, row_groups.capacity[group])
-    return PossibleOwners(row_groups.classes[group], who, most)
+    return PossibleOwners(row_groups.classes[group], owners, most)
 
 
 def person_bounds(parts: Sequence[PossibleOwners], sizes: Ints) -> tuple[Ints, Ints]:
     """Return bounds of the number of people per class, int64[c] each."""
-    class_ids, who, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((who, class_ids))
-    class_ids, who, rows = class_ids[order], who[order], rows[order]
-    new = np.append(True, (class_ids[1:] != class_ids[:-1]) | (who[1:] != who[:-1]))[
+    class_ids, owners, rows = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.lexsort((owners, class_ids))
+    class_ids, owners, rows = class_ids[order], owners[order], rows[order]
+    new = np.append(True, (class_ids[1:] != class_ids[:-1]) | (owners[1:] != owners[:-1]))[
         : len(class_ids)
     ]
     firsts = np.flatnonzero(new)

@@ -131,7 +131,7 @@ class _Side:
         """together: whether equal rows are held once."""
         self._distinct_rows = _DistinctRows(together)
         self._marks: dict[str, _Marked] = {}
-        self._every: dict[
+        self._of_all_rows: dict[
             str | None, NumberBuffer
         ] = {}  # of every row: identifiers, and ``_ROW_OF``
         self._lock = Lock()
@@ -160,9 +160,9 @@ class _Side:
         with self._lock:
             new, row_of = self._distinct_rows.add(together)
             if identifiers:
-                self._every.setdefault(_ROW_OF, NumberBuffer()).add(row_of)
+                self._of_all_rows.setdefault(_ROW_OF, NumberBuffer()).add(row_of)
                 for name, column in identifiers.items():
-                    self._every.setdefault(name, NumberBuffer()).add(column)
+                    self._of_all_rows.setdefault(name, NumberBuffer()).add(column)
             if not isinstance(new, slice) and len(new) < rows:
                 if not len(new):
                     return
@@ -196,18 +196,18 @@ class RawRows(_Side):
         """Return the rows, and forget them; ascending, distinct: as in ``Raw``."""
         columns, self._values = self._values, {}
         weights = self._distinct_rows.weights()
-        places = {name: each.rows.array() for name, each in columns.items()}
-        every = {name: each.array() for name, each in self._every.items()}
-        row_of = every.pop(_ROW_OF, np.empty(0, np.int32)).astype(np.int32, copy=False)
+        places = {name: column.rows.array() for name, column in columns.items()}
+        of_all_rows = {name: column.array() for name, column in self._of_all_rows.items()}
+        row_of = of_all_rows.pop(_ROW_OF, np.empty(0, np.int32)).astype(np.int32, copy=False)
         identifiers = {
-            str(name): each.astype(np.uint64, copy=False) for name, each in every.items()
+            str(name): column.astype(np.uint64, copy=False) for name, column in of_all_rows.items()
         }
         return Raw(
-            {name: each.values()[name] for name, each in columns.items()},
+            {name: column.values()[name] for name, column in columns.items()},
             {n: weighed(rows, weights, columns[n].hashes.count) for n, rows in places.items()},
             places,
             weights,
-            {name: each.hashed() for name, each in self._marks.items()},
+            {name: column.hashed() for name, column in self._marks.items()},
             ascending,
             distinct,
             identifiers,

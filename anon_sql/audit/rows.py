@@ -173,14 +173,14 @@ def _add_persons(
     if row_sources.rows is None:
         true.possible_owners = true.owners = None
         return
-    who = compared.raw_marks(str(compared.request.entity), part.raw)
-    true.possible_owners.append(persons.possible_owners(groups, row_sources, who))
+    raw_owners = compared.raw_marks(str(compared.request.entity), part.raw)
+    true.possible_owners.append(persons.possible_owners(groups, row_sources, raw_owners))
     if (
         true.owners is None or true.unmatched != 0
     ):  # forced_owners() needs source rows for every group
         true.owners = None
         return
-    owners = persons.forced_owners(groups, row_sources, who)
+    owners = persons.forced_owners(groups, row_sources, raw_owners)
     if owners is None:
         true.owners = None
     else:

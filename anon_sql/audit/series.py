@@ -157,7 +157,9 @@ def _rows(state: State, table: SeriesTable, shown: SeriesClasses, cohorts: Ints)
     values = np.empty((len(coded.dictionary), len(table.request.sensitive)), np.int64)
     for column, name in enumerate(table.request.sensitive):
         column_values = [json.loads(text)[name] for text in coded.dictionary.to_pylist()]
-        values[:, column] = np.unique([str(one) for one in column_values], return_inverse=True)[1]
+        values[:, column] = np.unique([str(value) for value in column_values], return_inverse=True)[
+            1
+        ]
     class_of = np.repeat(np.arange(len(shown.tuples)), integers(pc.list_value_length(shown.tuples)))
     unit_of_tuple = np.searchsorted(cohorts, cohort[is_present])
     return _Rows(

@@ -42,7 +42,7 @@ def printed(columns: Sequence[pa.Array], types: Sequence[str]) -> list[pa.Array]
     fields. Timestamps with time zone are printed in UTC.
     """
     sent = [_wide(values, kind) for values, kind in zip(columns, types, strict=True)]
-    return _each(
+    return _evaluate_each(
         sent,
         [_as_text if _prints_as_duckdb(values.type) else None for values in sent],
         ["CAST({} AS VARCHAR)"] * len(sent),
@@ -56,7 +56,7 @@ def cast(texts: Sequence[pa.Array], types: Sequence[str], time_zone: str = "UTC"
     """
     kinds = ["VARCHAR" if kind.startswith(_VARCHAR) else kind for kind in types]
     arrow_kinds = [_WHOLE.get(kind) for kind in kinds]
-    return _each(
+    return _evaluate_each(
         texts,
         [None if kind is None else partial(_as_integers, kind=kind) for kind in arrow_kinds],
         [f"TRY_CAST({{}} AS {kind})" for kind in kinds],
@@ -114,7 +114,7 @@ def evaluated(
         raise ValueError("an expression that cannot be evaluated") from None
 
 
-def _each(
+def _evaluate_each(
     columns: Sequence[pa.Array],
     shortcuts: Sequence[Callable[[pa.Array], pa.Array | None] | None],
     expressions: Sequence[str],

@@ -49,11 +49,12 @@ def pseudonyms(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
     keyed = hmac.new(key, digestmod="sha256")
 
     def pseudonym(value: bytes) -> str:
-        one = keyed.copy()  # faster than hmac.digest, which prepares the key for each value
-        one.update(value)
-        return one.hexdigest()
+        # faster than hmac.digest, which prepares the key for each value
+        hmac_of_value = keyed.copy()
+        hmac_of_value.update(value)
+        return hmac_of_value.hexdigest()
 
-    return each(texts, sql_type, pseudonym, pa.string())
+    return map_values(texts, sql_type, pseudonym, pa.string())
 
 
 def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
@@ -66,21 +67,23 @@ def shifts(texts: pa.Array, sql_type: str, key: bytes, days: int) -> pa.Array:
     keyed = hmac.new(key, digestmod="sha512")
 
     def shift(value: bytes) -> int:
-        one = keyed.copy()
-        one.update(value)
-        number = int.from_bytes(one.digest(), "big") % (2 * days)
+        hmac_of_value = keyed.copy()
+        hmac_of_value.update(value)
+        number = int.from_bytes(hmac_of_value.digest(), "big") % (2 * days)
         return number - days + (number >= days)
 
-    return each(texts, sql_type, shift, pa.int32())
+    return map_values(texts, sql_type, shift, pa.int32())
 
 
-def each(texts: pa.Array, sql_type: str, of: Callable[[bytes], Any], kind: pa.DataType) -> pa.Array:
+def map_values(
+    texts: pa.Array, sql_type: str, function: Callable[[bytes], Any], kind: pa.DataType
+) -> pa.Array:
     """Return the result of a function for each value, called once for each distinct value."""
     coded = texts.dictionary_encode()
     values = [text.encode() for text in coded.dictionary.to_pylist()]
     if sql_type == "BLOB":
         values = [_ESCAPED.sub(lambda escape: bytes.fromhex(escape[1].decode()), v) for v in values]
-    return pa.array([of(value) for value in values], kind).take(coded.indices)
+    return pa.array([function(value) for value in values], kind).take(coded.indices)
 
 
 MIN_KEY_BYTES = 16
@@ -347,14 +350,14 @@ def person_hashes(texts: pa.Array, sql_type: str, key: bytes) -> pa.Array:
     plain = _plain(sql_type)
 
     def hashed(value: bytes) -> bytes:
-        one = keyed.copy()
-        one.update(plain(value))
-        return one.digest()[:HASH_BYTES]
+        hmac_of_value = keyed.copy()
+        hmac_of_value.update(plain(value))
+        return hmac_of_value.digest()[:HASH_BYTES]
 
     hashes = []
     for first in range(0, max(len(texts), 1), _CHECK_PERSONS):
         stopping.check()
-        hashes.append(each(texts.slice(first, _CHECK_PERSONS), sql_type, hashed, pa.binary()))
+        hashes.append(map_values(texts.slice(first, _CHECK_PERSONS), sql_type, hashed, pa.binary()))
     return pa.concat_arrays(hashes)
 
 

@@ -291,13 +291,13 @@ def _copies(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
 
 def _keyed(hashes: npt.NDArray[np.uint64], key: bytes) -> npt.NDArray[np.uint64]:
     """Return keyed hashes of hashes, uint64[n]; equal hashes have equal results."""
-    different, which = np.unique(hashes, return_inverse=True)
-    words = different.tobytes()
+    distinct, inverse = np.unique(hashes, return_inverse=True)
+    words = distinct.tobytes()
     digests = b"".join(
         blake2b(words[begin : begin + 8], key=key, digest_size=8).digest()
         for begin in range(0, len(words), 8)
     )
-    return np.frombuffer(digests, np.uint64)[which.reshape(-1)]
+    return np.frombuffer(digests, np.uint64)[inverse.reshape(-1)]
 
 
 def read_columns(

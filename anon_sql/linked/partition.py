@@ -173,7 +173,7 @@ class _Column:
     row_of: Ints | None
     domain: Domain
 
-    def of(self, persons: Ints) -> pa.Array:
+    def values_of(self, persons: Ints) -> pa.Array:
         """Return the values of some persons."""
         if self.row_of is None:
             return self.values.take(pa.array(persons))
@@ -245,7 +245,7 @@ def _cut(
     )
     source = Source(
         {
-            **{name: column.of(persons) for name, column in columns.items()},
+            **{name: column.values_of(persons) for name, column in columns.items()},
             _BIN: pa.array(bins[persons]),
         },
         pa.array(rows.order[persons]),

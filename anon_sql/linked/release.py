@@ -247,12 +247,12 @@ def released(call: LinkedCall, schema: Schema, made: Plan, node: Node) -> tuple[
     return table, Assembly(rows.source.read[position], shown_linked, printed)
 
 
-def _without(values: pa.Array, gone: pa.Array) -> pa.Array:
+def _without(values: pa.Array, unlinked: pa.Array) -> pa.Array:
     """Return values with NULL where rows are unlinked."""
-    if not gone.true_count:
+    if not unlinked.true_count:
         return values
     places = np.arange(len(values))
-    return values.take(pa.array(places, mask=gone.to_numpy(zero_copy_only=False)))
+    return values.take(pa.array(places, mask=unlinked.to_numpy(zero_copy_only=False)))
 
 
 def _renewed(schema: Schema, made: Plan, node: Node, column: str) -> Ints:

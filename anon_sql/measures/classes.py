@@ -214,7 +214,13 @@ def imbalance(texts: Mapping[str, pa.Array], counts: npt.NDArray[np.int64]) -> l
         non_null = list(zip(coded.dictionary.to_pylist(), sums, strict=False))
         most = max((count for _, count in non_null), default=0)
         value_counts = [*non_null, (None, sums[-1])] if sums[-1] else non_null
-        value_counts.sort(key=lambda each: (-each[1], each[0] is None, (each[0] or "").encode()))
+        value_counts.sort(
+            key=lambda value_count: (
+                -value_count[1],
+                value_count[0] is None,
+                (value_count[0] or "").encode(),
+            )
+        )
         rows += [
             {
                 "attribute": name,

@@ -96,9 +96,9 @@ def keys_of(columns: Mapping[str, Ints]) -> Iterator[tuple[tuple[str, ...], Ints
     """
     for name, values in columns.items():
         yield (name,), values
-    for one, other in combinations(columns, 2) if len(columns) <= MAX_PAIRED_COLUMNS else ():
+    for first, second in combinations(columns, 2) if len(columns) <= MAX_PAIRED_COLUMNS else ():
         stopping.check()
-        width = int(columns[other].max(initial=0)) + 1
-        together = numbered(columns[one].astype(np.int64) * width + columns[other])
+        width = int(columns[second].max(initial=0)) + 1
+        together = numbered(columns[first].astype(np.int64) * width + columns[second])
         if int(together.max(initial=0)) < len(together) / 2:
-            yield (one, other), together
+            yield (first, second), together

@@ -25,20 +25,22 @@ class Components:
         self.first = len(before)
         nodes = len(before) + len(after)
         anybody = bool(before.any() or after.any())
-        self.of: Ints = np.zeros(nodes, np.int64) if anybody else np.arange(nodes)
+        self.roots: Ints = np.zeros(nodes, np.int64) if anybody else np.arange(nodes)
 
     def connect(self, persons: int, before: tuple[Ints, Ints], after: tuple[Ints, Ints]) -> None:
         """Join the classes that cover the same person; each side: people, ascending, and
         classes."""
-        sides = [(before[0], self.of[before[1]]), (after[0], self.of[after[1] + self.first])]
-        least = np.full(persons, len(self.of), dtype=np.int64)
+        sides = [(before[0], self.roots[before[1]]), (after[0], self.roots[after[1] + self.first])]
+        least = np.full(persons, len(self.roots), dtype=np.int64)
         for owner, roots in sides:
             starts = np.flatnonzero(np.diff(owner, prepend=-1))
             if len(starts):
-                who = owner[starts]
-                least[who] = np.minimum(least[who], np.minimum.reduceat(roots, starts))
+                persons_of_owner = owner[starts]
+                least[persons_of_owner] = np.minimum(
+                    least[persons_of_owner], np.minimum.reduceat(roots, starts)
+                )
         pairs = [np.stack([least[owner], roots], axis=1) for owner, roots in sides]
-        edges = np.concatenate([each[each[:, 0] != each[:, 1]] for each in pairs])
+        edges = np.concatenate([pair[pair[:, 0] != pair[:, 1]] for pair in pairs])
         if len(edges):
             self._join(np.unique(edges, axis=0).tolist())
 
@@ -55,9 +57,9 @@ class Components:
             if low != high:
                 above[high] = low
         ends = {node: root(node) for node in above}
-        moved = np.arange(len(self.of))
+        moved = np.arange(len(self.roots))
         moved[list(ends)] = list(ends.values())
-        self.of = moved[self.of]
+        self.roots = moved[self.roots]
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def change(
     has a share above 1 / ``least`` among them, as it does if there are fewer than ``least`` values.
     """
     nodes = np.concatenate([before.class_of, after.class_of + components.first])
-    where = components.of[nodes]
+    where = components.roots[nodes]
     tuples = np.concatenate([before.tuples, after.tuples])
     signed = np.concatenate([-before.counts, after.counts])
     meets = np.isin(where, where[: len(before.counts)]) & np.isin(
@@ -111,17 +113,17 @@ def change(
     many = int(tuples.max(initial=-1)) + 1
     keys, inverse = np.unique(component.reshape(-1) * many + tuples[meets], return_inverse=True)
     difference = np.bincount(inverse.reshape(-1), signed[meets], len(keys)).astype(np.int64)
-    place, which = np.divmod(keys, max(many, 1))
+    place, tuple_ids = np.divmod(keys, max(many, 1))
     came, went = (np.maximum(sign * difference, 0) for sign in (1, -1))
-    rows = [np.bincount(place, each, len(places)).astype(np.int64) for each in (came, went)]
+    rows = [np.bincount(place, changed, len(places)).astype(np.int64) for changed in (came, went)]
     too_little = np.zeros((2, len(places)), dtype=np.bool_)
     for values_of_tuple in values:
         groups, group = np.unique(
-            place * len(values_of_tuple) + values_of_tuple[which], return_inverse=True
+            place * len(values_of_tuple) + values_of_tuple[tuple_ids], return_inverse=True
         )
-        for side, each in enumerate((came, went)):
+        for side, changed in enumerate((came, went)):
             most = np.zeros(len(places), dtype=np.int64)
-            sums = np.bincount(group.reshape(-1), each, len(groups)).astype(np.int64)
+            sums = np.bincount(group.reshape(-1), changed, len(groups)).astype(np.int64)
             np.maximum.at(most, groups // max(len(values_of_tuple), 1), sums)
             too_little[side] |= most * least > rows[side]
     only_came, only_went = rows[1] == 0, rows[0] == 0

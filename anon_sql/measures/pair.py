@@ -124,8 +124,8 @@ def row_pairs(function: str, name: str, raw: pa.Array, released: pa.Array) -> np
     coded = pa.concat_arrays([raw, released]).dictionary_encode()
     codes = integers(coded.indices.fill_null(-1)).astype(np.int64)
     raw_codes, released_codes = codes[: len(raw)], codes[len(raw) :]
-    for one in (raw_codes, released_codes):
-        if (one < 0).any() or len(np.unique(one)) < len(one):
+    for side in (raw_codes, released_codes):
+        if (side < 0).any() or len(np.unique(side)) < len(side):
             raise AnonError(function, unique, f"{name} with NULLs or repeats")
     row_of_code = np.full(len(coded.dictionary), -1, np.int64)
     row_of_code[released_codes] = np.arange(len(released_codes))

@@ -69,16 +69,20 @@ def several_rows(identifiers: Sequence[Identifier]) -> list[Identifier]:
     patient, that of a physician does not count. If each row has another number of a person, rows
     are people, and an e-mail address that repeats is shared.
     """
-    unique = [each.rows for each in identifiers if each.kind == PERSON and not each.repeats]
-    repeating = [
-        each
-        for each in identifiers
-        if each.repeats
-        and each.numbers_people
-        and (each.kind == PERSON or max(unique, default=-1) < each.rows)
+    unique = [
+        identifier.rows
+        for identifier in identifiers
+        if identifier.kind == PERSON and not identifier.repeats
     ]
-    best = min((_ORDER.index(each.kind) for each in repeating), default=0)
-    return [each for each in repeating if each.kind == _ORDER[best]]
+    repeating = [
+        identifier
+        for identifier in identifiers
+        if identifier.repeats
+        and identifier.numbers_people
+        and (identifier.kind == PERSON or max(unique, default=-1) < identifier.rows)
+    ]
+    best = min((_ORDER.index(identifier.kind) for identifier in repeating), default=0)
+    return [identifier for identifier in repeating if identifier.kind == _ORDER[best]]
 
 
 def person_key(identifiers: Sequence[Identifier]) -> Identifier | None:
@@ -90,7 +94,7 @@ def person_key(identifiers: Sequence[Identifier]) -> Identifier | None:
     """
     return min(
         several_rows(identifiers),
-        key=lambda one: (one.alike.each < ALIKE, -one.rows, one.values),
+        key=lambda identifier: (identifier.alike.each < ALIKE, -identifier.rows, identifier.values),
         default=None,
     )
 
@@ -111,14 +115,14 @@ def alike(marks: Marks, quasi: Sequence[npt.NDArray[np.generic]]) -> Alike:
     step = len(marks) // SAMPLE_ROWS + 1
     if step > 1:  # all rows of some values
         chosen &= (marks >> np.uint64(33)) % np.uint64(step) == 0
-    who = marks[chosen]
-    pairs = _pairs(who)
+    values_of_rows = marks[chosen]
+    pairs = _pairs(values_of_rows)
     if not pairs or not quasi:
         return Alike()
-    together, shares = who, []
+    together, shares = values_of_rows, []
     for values in quasi:
         numbers = values[chosen].astype(np.int64, copy=False)
-        shares.append(_pairs(kernels.hashing.mix(who, numbers)) / pairs)
+        shares.append(_pairs(kernels.hashing.mix(values_of_rows, numbers)) / pairs)
         together = kernels.hashing.mix(together, numbers)
     return Alike(float(np.mean(shares)), _pairs(together) / pairs)
 

@@ -140,7 +140,7 @@ def sdka_stats(source: Source, request: Request, paths: pa.StructArray | None) -
         prepared.trees,
     )
     classes, nodes = (
-        in_source_order(table, each)[real] for each in (partition.classes, partition.nodes)
+        in_source_order(table, array)[real] for array in (partition.classes, partition.nodes)
     )
     measured = MeasuredTable(real_table, request.quasi, values).measures(classes, nodes, request.k)
     return {

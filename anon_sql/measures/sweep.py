@@ -172,7 +172,7 @@ class SweptTable:
                 require_any(method, request.sensitive)
                 protected = request.protected or dict.fromkeys(request.sensitive, False)
                 request = replace(request, protected=protected)
-            others = (each for each in request.models if not isinstance(each, LDiversity))
+            others = (model for model in request.models if not isinstance(model, LDiversity))
             request = replace(request, models=(LDiversity(l=level), *others))
         if level not in self.limits:
             rows = self.prepared

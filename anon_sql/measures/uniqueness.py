@@ -45,8 +45,8 @@ def joined(first: Codes, second: Codes) -> Codes:
 
 def unique_rows(codes: Codes) -> npt.NDArray[np.bool_]:
     """Return whether a row's number occurs once, bool[n]."""
-    alone: npt.NDArray[np.bool_] = (np.bincount(codes, minlength=1) == 1)[codes]
-    return alone
+    is_unique: npt.NDArray[np.bool_] = (np.bincount(codes, minlength=1) == 1)[codes]
+    return is_unique
 
 
 @dataclass(frozen=True)

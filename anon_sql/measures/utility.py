@@ -96,11 +96,13 @@ def counted_as_printed(
 
     See ``as_printed``. labels, sizes: as in ``CountedRelease``.
     """
-    columns = {name: each.values for name, each in labels.items()}
+    columns = {name: counts_of_labels.values for name, counts_of_labels in labels.items()}
     raw = {column.name: column.raw for column in domains}
-    gone = int(sizes.classes[sizes.suppressed].sum())
-    counts = {name: each.rows for name, each in labels.items()}
-    printed, star_is_suppression, null_gone = texts_as_printed(columns, raw, counts, gone=gone > 0)
+    suppressed_classes = int(sizes.classes[sizes.suppressed].sum())
+    counts = {name: counts_of_labels.rows for name, counts_of_labels in labels.items()}
+    printed, star_is_suppression, null_gone = texts_as_printed(
+        columns, raw, counts, gone=suppressed_classes > 0
+    )
     hidden = int(sizes.rows[sizes.suppressed].sum())
     printed_labels = {}
     for name, (values, star) in printed.items():
@@ -108,12 +110,12 @@ def counted_as_printed(
         if (
             star_is_suppression and star.any()
         ):  # other rows than the suppressed ones have the value *
-            left = ~star | (classes > gone)
+            left = ~star | (classes > suppressed_classes)
             shown = pa.concat_arrays([values.filter(pa.array(left)), pa.array([STAR])])
             printed_labels[name] = LabelCounts(
                 shown,
                 np.append((rows - star * hidden)[left], hidden),
-                np.append((classes - star * gone)[left], gone),
+                np.append((classes - star * suppressed_classes)[left], suppressed_classes),
             )
         else:
             printed_labels[name] = LabelCounts(values, rows, classes)
@@ -135,7 +137,7 @@ def counted_release(
     """
     ones = np.ones_like(sizes)
     stars = [true(pc.equal(labels, STAR)) for labels in released.values()]
-    labels = {name: LabelCounts(each, sizes, ones) for name, each in released.items()}
+    labels = {name: LabelCounts(values, sizes, ones) for name, values in released.items()}
     nulls = [~valid(labels) for labels in released.values()]
     of_sizes = Sizes(sizes, ones, *map(np.logical_and.reduce, (stars, nulls)))
     return CountedRelease(function, rows, domains, labels, of_sizes)
@@ -212,9 +214,9 @@ def utility(
     rows = released if released_alone else counted.rows
     left_out = rows - released
     suppressed = int(sizes.rows[sizes.suppressed].sum()) + left_out
-    losses = [each.loss for each in column_penalties]
+    losses = [penalty.loss for penalty in column_penalties]
     lost = of_losses(rows, counts, losses, left_out, of_columns(weights, names))
-    single = [each.one_value for each in column_penalties]
+    single = [penalty.one_value for penalty in column_penalties]
     lossy = left_out >= 0 and not any(single)
     kept = ~sizes.suppressed
     measured = of_classes(rows, sizes.size[kept], sizes.classes[kept], suppressed, k)
@@ -223,11 +225,14 @@ def utility(
         **measured,
         "smallest_class": measured["smallest_class"] if released else None,
         "gcp": lost["gcp"] if lossy else None,
-        "iloss": of_heights(counts, [each.height for each in column_penalties], left_out)
+        "iloss": of_heights(counts, [penalty.height for penalty in column_penalties], left_out)
         if lossy
         else None,
         "attributes": names,
-        "ncp": [None if one else ncp for one, ncp in zip(single, lost["ncp"], strict=True)],
+        "ncp": [
+            None if is_one_value else ncp
+            for is_one_value, ncp in zip(single, lost["ncp"], strict=True)
+        ],
     }
 
 

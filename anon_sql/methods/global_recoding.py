@@ -171,8 +171,8 @@ def level_of_nodes(tree: HierarchyTree, nodes: Codes) -> Level:
 
 
 def _values(count: int) -> Level:
-    every = np.arange(count, dtype=np.int32)
-    return Level(every, np.full(count, AS_CLASS, np.int32), np.zeros(count), count)
+    all_values = np.arange(count, dtype=np.int32)
+    return Level(all_values, np.full(count, AS_CLASS, np.int32), np.zeros(count), count)
 
 
 def _star(count: int) -> Level:
@@ -230,8 +230,8 @@ class Records:
             column.codes[rows].astype(np.min_scalar_type(len(column.rows))) for column in columns
         ]
         sizes = np.bincount(self._record_of, minlength=len(rows))
-        every = np.arange(len(rows), dtype=np.int32)
-        self._counted = [RecodedGroups((0,) * len(self.columns), every, sizes)]
+        all_records = np.arange(len(rows), dtype=np.int32)
+        self._counted = [RecodedGroups((0,) * len(self.columns), all_records, sizes)]
 
     @property
     def rows(self) -> int:
@@ -268,8 +268,8 @@ class Records:
 
     def of_rows(self, groups: RecodedGroups) -> Codes:
         """Return the group of each row, int32[n], in canonical order."""
-        every = np.arange(len(self.codes[0]), dtype=np.int32)
-        first, group_of = number(*self._recoded(groups.node, every))
+        all_records = np.arange(len(self.codes[0]), dtype=np.int32)
+        first, group_of = number(*self._recoded(groups.node, all_records))
         number_of = np.empty(len(first), np.int32)  # the same groups, numbered as in ``groups``
         number_of[group_of[groups.one]] = np.arange(len(first), dtype=np.int32)
         return number_of[group_of][self._record_of]
@@ -319,11 +319,11 @@ def number(parts: Sequence[npt.NDArray[Any]], sizes: Sequence[int]) -> tuple[Cod
 
 def _by_place(key: Ints, combinations: int) -> tuple[Codes, Codes]:
     """Return the same as ``number`` for keys below ``combinations``, in the order of the keys."""
-    one = np.full(combinations, -1, np.int32)
-    one[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
-    used = one >= 0
+    first = np.full(combinations, -1, np.int32)
+    first[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=np.int32)
+    used = first >= 0
     rank = (np.cumsum(used) - 1).astype(np.int32)
-    return one[used], rank[key]
+    return first[used], rank[key]
 
 
 def _mixed(key: Ints) -> npt.NDArray[np.uint64]:

@@ -77,10 +77,10 @@ def place_suppressed(
     if legal and _can_release_rest(classes, constraint):
         return classes
     first = int(classes.max()) + 1
-    alone = classes.copy()
-    alone[suppressed] = first + np.arange(count, dtype=np.int32)
+    separate = classes.copy()
+    separate[suppressed] = first + np.arange(count, dtype=np.int32)
     short = np.arange(first + count) >= first
-    return dense(join_nearest(table, alone, short, workers))
+    return dense(join_nearest(table, separate, short, workers))
 
 
 def _can_release_rest(classes: npt.NDArray[np.int32], constraint: Constraint) -> bool:

@@ -200,7 +200,7 @@ class Quasi:
         except ValueError:
             rule = "a condition must suit the type of its column"
             raise AnonError(self.function, rule, f"another type on {name}") from None
-        return np.column_stack([true(each) for each in truths]).astype(np.bool_)
+        return np.column_stack([true(column) for column in truths]).astype(np.bool_)
 
     def word_truth(self, words: Sequence[str | None]) -> Bools:
         """Return which conditions hold for each text, bool[n, m]. For texts of the raw column, the

@@ -86,26 +86,28 @@ class Encoder:
     """
 
     def __init__(self, train: Sequence[Feature]):
-        words = sorted({word for one in train if isinstance(one, tuple) for word in one})
+        words = sorted(
+            {word for feature in train if isinstance(feature, tuple) for word in feature}
+        )
         self.place = {word: i for i, word in enumerate(words)}
-        numbers = [one for one in train if isinstance(one, float)]
+        numbers = [feature for feature in train if isinstance(feature, float)]
         self.mean = float(np.mean(numbers)) if numbers else 0.0
         self.scale = float(np.std(numbers)) if numbers else 0.0
         self.unknown = np.zeros(len(words))
-        seen = [self._shares(one) for one in train if isinstance(one, tuple)]
-        if seen:
-            self.unknown = np.mean(seen, axis=0)
+        shares = [self._shares(feature) for feature in train if isinstance(feature, tuple)]
+        if shares:
+            self.unknown = np.mean(shares, axis=0)
 
     def encode(self, values: Sequence[Feature]) -> npt.NDArray[np.float64]:
         """Return float64[n, 1] for numbers, or float64[n, words]."""
         if not self.place:
-            middles = [one if isinstance(one, float) else self.mean for one in values]
+            middles = [feature if isinstance(feature, float) else self.mean for feature in values]
             return (np.array(middles).reshape(-1, 1) - self.mean) / (self.scale or 1.0)
         encoded: dict[Feature, npt.NDArray[np.float64]] = {
-            one: self._shares(one) if isinstance(one, tuple) else self.unknown
-            for one in set(values)
+            feature: self._shares(feature) if isinstance(feature, tuple) else self.unknown
+            for feature in set(values)
         }
-        return np.array([encoded[one] for one in values]).reshape(len(values), -1)
+        return np.array([encoded[feature] for feature in values]).reshape(len(values), -1)
 
     def _shares(self, members: tuple[str, ...]) -> npt.NDArray[np.float64]:
         row = np.zeros(len(self.place))
@@ -198,7 +200,8 @@ def _sorted(
 ) -> tuple[list[list[Feature]], list[str]]:
     """Return the features and targets of the rows with a target, sorted by target and features."""
     ranks = [
-        _ranks([repr(one) for one in column_features])[codes] for column_features, codes in features
+        _ranks([repr(feature) for feature in column_features])[codes]
+        for column_features, codes in features
     ]
     present = np.array([value is not None for value in groups.target], dtype=np.bool_)
     order = np.lexsort([*ranks[::-1], _ranks([value or "" for value in groups.target])])

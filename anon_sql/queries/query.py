@@ -101,7 +101,7 @@ def _query(function: str, text: str, select: exp.Select, relation: str) -> Query
         if not groups:
             raise _refused(function, "GROUP BY ALL")
     outputs = [_output(function, part, groups) for part in select.expressions]
-    calls = [one for one in outputs if one is not None]
+    calls = [output for output in outputs if output is not None]
     if len(calls) != 1:
         raise AnonError(
             function,
@@ -180,8 +180,8 @@ def _require_condition(function: str, node: exp.Expression) -> None:
     elif isinstance(node, exp.In):
         _require_parts(function, node, ("this", "expressions"), "IN")
         _column(function, node.this, "IN")
-        for one in node.expressions:
-            _require_constant(function, one)
+        for item in node.expressions:
+            _require_constant(function, item)
     elif isinstance(node, exp.Is) and isinstance(node.expression, exp.Null):
         _column(function, node.this, "IS NULL")
     elif isinstance(node, exp.Like):

@@ -71,14 +71,14 @@ def query_error(
     answers of the raw table. Raises AnonError.
     """
     if mode == "literal":
-        least = {name: least_values(one, labels[name]) for name, one in quasi.items()}
+        least = {name: least_values(column, labels[name]) for name, column in quasi.items()}
         literal = ReleasedAnswer(work, groups, least, 0, kept).answers(actual)
         answers = [
             (query_id, keys, _literal(work.queries[query_id], answer))
             for query_id, keys, answer in literal
         ]
     else:
-        axes = {name: _axis(one, labels[name]) for name, one in quasi.items()}
+        axes = {name: _axis(column, labels[name]) for name, column in quasi.items()}
         answers = list(ReleasedAnswer(work, groups, axes, dropped, kept).answers(actual))
     rows = [
         _row(work.queries[query_id], keys, actual.get((query_id, keys)), answer)
@@ -101,20 +101,20 @@ def require_kept(function: str, work: Workload, kept: Mapping[str, Mapping[str, 
     release has that the raw table lacks, by folded name.
     """
     hint = "name it in quasi where it is generalized"
-    for column, one in kept.items():
-        name = one["name"]
-        if one["raw"] != one["released"]:
-            kinds = [shown_type(one[side]) for side in ("raw", "released")]
+    for column, facts in kept.items():
+        name = facts["name"]
+        if facts["raw"] != facts["released"]:
+            kinds = [shown_type(facts[side]) for side in ("raw", "released")]
             got = f"{name} as {' and as '.join(kinds)}"
             raise AnonError(function, "a kept column must have one type in both", got, hint)
-        if one["strange"]:
+        if facts["strange"]:
             rule = "a kept column of the release must hold what the raw table holds"
             raise AnonError(function, rule, f"other values of {name}", hint)
         if column in work.numbers and (
-            one["raw"].startswith(_TIMES) or not is_number(function, name, one["raw"])
+            facts["raw"].startswith(_TIMES) or not is_number(function, name, facts["raw"])
         ):
             rule = "sum, avg, min and max are of numbers"
-            raise AnonError(function, rule, f"{name} of type {shown_type(one['raw'])}")
+            raise AnonError(function, rule, f"{name} of type {shown_type(facts['raw'])}")
 
 
 def _literal(query: Query, answer: Answer) -> Answer:

@@ -387,8 +387,11 @@ class ReleasedAnswer:
         valued = query.aggregate != "count"
         numbers = self.groups.numbers
         value = numbers[:, self.work.numbers.index(column)] if valued else np.zeros(total)
-        one = self.ranges.get(column, {}) if valued else {}
-        ends = [np.nan if one.get(end) is None else one[end] for end in ("least", "most")]
+        column_range = self.ranges.get(column, {}) if valued else {}
+        ends = [
+            np.nan if column_range.get(end) is None else column_range[end]
+            for end in ("least", "most")
+        ]
         rows = MatchingRows(
             self.rows,
             np.broadcast_to(share, total),
@@ -398,9 +401,9 @@ class ReleasedAnswer:
             np.broadcast_to(star, total),
         )
         released = float(self.rows.sum())
-        each = self.dropped / released if released else 0.0
+        per_row = self.dropped / released if released else 0.0
         count = self.dropped if np.any(star_may) else 0
-        return rows, Dropped(count, bool(np.all(star_must)), each, *ends)
+        return rows, Dropped(count, bool(np.all(star_must)), per_row, *ends)
 
     def _of(self, tree: Formula, leaf: Any) -> Any:
         """Return the match of a formula, as if the columns were independent of each other."""

@@ -65,12 +65,17 @@ class _Column:
             _, first, codes = np.unique(numbers_.keys[rows], return_index=True, return_inverse=True)
             self.codes = np.full(len(values), -1, dtype=np.int64)
             self.codes[rows], first = codes, rows[first]
-            texts = [str(values[int(one)].as_py()) for one in first]
+            texts = [str(values[int(value)].as_py()) for value in first]
         else:
-            words = sorted({str(one) for one in values.cast(pa.string()).drop_null().to_pylist()})
+            words = sorted(
+                {str(value) for value in values.cast(pa.string()).drop_null().to_pylist()}
+            )
             place = {word: code for code, word in enumerate(words)}
             self.codes = np.array(
-                [-1 if one is None else place[one] for one in values.cast(pa.string()).to_pylist()]
+                [
+                    -1 if value is None else place[value]
+                    for value in values.cast(pa.string()).to_pylist()
+                ]
             )
             texts = words
         bare = self.number and kind.startswith(_BARE) and not kind.startswith("UUID")

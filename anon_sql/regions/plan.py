@@ -263,7 +263,9 @@ def sampled_regions(
         if abs(sampled * many - domain.rows) > wanted:  # many rows that are alike are not sampled
             return None
     columns = {name: sample.column(f"quasi_{c}") for c, name in enumerate(request.quasi)}
-    leaf = LeafRows(request, tree).of({n: values.combine_chunks() for n, values in columns.items()})
+    leaf = LeafRows(request, tree).leaves_of(
+        {n: values.combine_chunks() for n, values in columns.items()}
+    )
     counts = np.bincount(leaf, weights, tree.leaves).astype(np.int64).tolist()
     tallies = [Tally(rows, rows, ()) for rows in counts]
     regions = plan(

@@ -113,7 +113,7 @@ class LeafRows:
         self.points = _cut_points(request, tree, self.point_ids)
         self.nodes = self._nodes(tree)
 
-    def of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
+    def leaves_of(self, rows: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
         """Return int32[n], the leaf of each row; rows: the columns that are tested, by name."""
         many = len(rows[self.columns[0]])
         keys = np.empty((len(self.columns), many), np.int64)

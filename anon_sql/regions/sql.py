@@ -237,7 +237,7 @@ def sample_select(request: Request, dialect: str, source: str, m: int) -> str:
     if m > 1:
         rest = modulo(spreading_hash([*request.quasi], request.seed, dialect), m)
         query = query.where(exp.EQ(this=rest, expression=exp.Literal.number(0)))
-    return query.group_by(*(each.this for each in columns)).sql(dialect)
+    return query.group_by(*(column_alias.this for column_alias in columns)).sql(dialect)
 
 
 def value(name: str, sql_type: str, function: str) -> exp.Expression:
@@ -260,16 +260,16 @@ def dealt_select(request: Request, dialect: str, source: str, name: str) -> str:
     else:
         turn = exp.Window(
             this=exp.RowNumber(),
-            partition_by=[column(each) for each in request.quasi],
+            partition_by=[column(quasi_name) for quasi_name in request.quasi],
             order=exp.Order(
                 expressions=[exp.Ordered(this=spreading_hash(request.kept, seed, dialect))]
             ),
         )
         begin = modulo(spreading_hash([*request.quasi], seed, dialect), 2**62)  # no sum overflows
         number = exp.Add(this=exp.Paren(this=begin), expression=turn)
-    every = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))
+    all_columns = exp.Column(this=exp.Star(), table=exp.to_identifier(ROWS_ALIAS, quoted=True))
     dealt = exp.alias_(number, name, quoted=True)
-    return exp.select(every, dealt).from_(relation(source)).sql(dialect)
+    return exp.select(all_columns, dealt).from_(relation(source)).sql(dialect)
 
 
 def count_select(

@@ -291,7 +291,7 @@ class SampleRows:
     @property
     def orders(self) -> Orders:
         """Return all rows as each axis sorts them."""
-        return [each.order for each in self.axes]
+        return [axis.order for axis in self.axes]
 
     @property
     def total(self) -> int:

@@ -94,11 +94,11 @@ def _maximum(sample: ClassSizes) -> tuple[float, float] | None:
 
 def _first(sample: ClassSizes) -> tuple[float, float]:
     """Return estimates from the numbers of classes of one and of two rows (Hoshino 2001)."""
-    n, u, one = sample.rows, sample.classes, sample.of_size(1)
-    c = one * (one - 1) / max(sample.of_size(2), 1)
-    below = 2 * one * u + one * c - n * c
-    theta = (n * u * c - one * (n - 1) * (2 * u + c)) / below if below else inf
-    return theta, (theta * (one - n) + (n - 1) * one) / (n * u)
+    n, u, singles = sample.rows, sample.classes, sample.of_size(1)
+    c = singles * (singles - 1) / max(sample.of_size(2), 1)
+    below = 2 * singles * u + singles * c - n * c
+    theta = (n * u * c - singles * (n - 1) * (2 * u + c)) / below if below else inf
+    return theta, (theta * (singles - n) + (n - 1) * singles) / (n * u)
 
 
 def _climbed(model: "_Likelihood", parameters: Floats) -> tuple[float, float] | None:
@@ -167,8 +167,8 @@ class _Likelihood:
         n, u = self.rows, self.classes
         of_classes = (u - 1) * log(theta)
         if alpha > 0:
-            each = theta / alpha
-            of_classes = (u - 1) * log(alpha) + lgamma(each + u) - lgamma(each + 1)
+            ratio = theta / alpha
+            of_classes = (u - 1) * log(alpha) + lgamma(ratio + u) - lgamma(ratio + 1)
         of_rows = lgamma(theta + n) - lgamma(theta + 1)
         return of_classes - of_rows + self._over_classes(np.log(self.within - alpha))
 
@@ -205,10 +205,10 @@ def slide_negative_binomial(sample: ClassSizes) -> float | None:
     which the sample is expected to have its classes of one and of two rows. The uniques are K *
     beta^alpha.
     """
-    one, two = sample.of_size(1), sample.of_size(2)
-    if one == 0:
+    singles, pairs = sample.of_size(1), sample.of_size(2)
+    if singles == 0:
         return 0.0
-    if two == 0 or sample.fraction >= 1:
+    if pairs == 0 or sample.fraction >= 1:
         return None
     classes = shlosser(sample)
     for start in _STARTS:
@@ -224,10 +224,10 @@ def shlosser(sample: ClassSizes) -> float:
     i, count, p = sample.sizes, sample.counts, sample.fraction
     if p >= 1:
         return sample.classes
-    gone = (1 - p) ** i
+    missed = (1 - p) ** i
     first = (i * p**2 * (1 - p**2) ** (i - 1) * count).sum()
-    first /= (((1 - p**2) ** i - gone) * count).sum()
-    second = (gone * count).sum() / (i * p * (1 - p) ** (i - 1) * count).sum()
+    first /= (((1 - p**2) ** i - missed) * count).sum()
+    second = (missed * count).sum() / (i * p * (1 - p) ** (i - 1) * count).sum()
     return float(sample.classes + sample.of_size(1) * first * second**2)
 
 
@@ -240,9 +240,9 @@ def _expected(parameters: Floats, p: float, classes: float) -> Floats:
     alpha, beta = np.exp(parameters[0]), 1 / (1 + np.exp(-parameters[1]))
     d = (1 - p) * (1 - beta)
     base = classes * (beta / (1 - d)) ** alpha
-    one = p * base * (1 + alpha * d / (1 - d))
-    two = p**2 / 2 * base * alpha * (1 - beta) / (1 - d) ** 2 * (2 - (1 - alpha) * d)
-    return np.array([one, two])
+    singles = p * base * (1 + alpha * d / (1 - d))
+    pairs = p**2 / 2 * base * alpha * (1 - beta) / (1 - d) ** 2 * (2 - (1 - alpha) * d)
+    return np.array([singles, pairs])
 
 
 def _solved(parameters: Floats, sample: ClassSizes, classes: float) -> tuple[float, float] | None:

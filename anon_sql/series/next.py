@@ -160,17 +160,17 @@ def _without_cohort(persons: pa.Array, schema: pa.Schema) -> pa.Table:
 
 def _cover(state: State, table: SeriesTable) -> None:
     """Assign each waiting person of a leaf without a cohort to the cohort of the nearest member."""
-    here = pc.is_in(state.waiting["person"], value_set=table.persons.hashes)
+    is_present = pc.is_in(state.waiting["person"], value_set=table.persons.hashes)
     of_no_cohort = pc.equal(state.waiting["cohort"], NOWHERE)
-    alone = state.waiting.filter(pc.and_(here, of_no_cohort))
+    uncovered = state.waiting.filter(pc.and_(is_present, of_no_cohort))
     cohorts = state.cohort_of(table.persons)
     members = np.flatnonzero(cohorts != NOWHERE)
-    if not len(alone) or not len(members):
+    if not len(uncovered) or not len(members):
         return
-    positions = pc.index_in(alone["person"].combine_chunks(), value_set=table.persons.hashes)
+    positions = pc.index_in(uncovered["person"].combine_chunks(), value_set=table.persons.hashes)
     both = table.only(np.append(members, integers(positions)))
     quasi = prepare(both.source, replace(blind(both.request), k=1), both.paths).table
-    number = np.append(np.arange(len(members)), np.full(len(alone), -1)).astype(np.int32)
+    number = np.append(np.arange(len(members)), np.full(len(uncovered), -1)).astype(np.int32)
     rows, starts = np.arange(len(number), dtype=np.int32), np.array([0, len(number)])
     leaf = np.zeros(len(number), np.int32)
     nearest = kernels.cohorts.nearest(
@@ -179,10 +179,10 @@ def _cover(state: State, table: SeriesTable) -> None:
     in_source_order = np.empty_like(nearest)
     in_source_order[quasi.order] = nearest
     newly_covered = pa.table(
-        [pa.array(cohorts[members[in_source_order[len(members) :]]]), alone["person"]],
+        [pa.array(cohorts[members[in_source_order[len(members) :]]]), uncovered["person"]],
         schema=state.waiting.schema,
     )
-    covered = state.waiting.filter(pc.invert(pc.and_(here, of_no_cohort)))
+    covered = state.waiting.filter(pc.invert(pc.and_(is_present, of_no_cohort)))
     state.waiting = pa.concat_tables([covered, newly_covered])
 
 

@@ -88,10 +88,10 @@ def _bare(classes: Ids, cohort: Ids) -> npt.NDArray[np.intp]:
     return np.flatnonzero(np.bincount(classes, weights=cohort >= 0) == 0)
 
 
-def _united(table: QuasiTable, classes: Ids, one: int) -> Ids:
+def _united(table: QuasiTable, classes: Ids, class_id: int) -> Ids:
     """Return classes of which one is united with that of the row nearest to its first row."""
-    row = int(np.flatnonzero(classes == one)[0])
+    row = int(np.flatnonzero(classes == class_id)[0])
     away = np.minimum(np.abs(table.points - table.points[row]), table.model.weight).sum(1)
-    away[classes == one] = np.inf
-    joined = np.where(classes == one, classes[int(away.argmin())], classes)
+    away[classes == class_id] = np.inf
+    joined = np.where(classes == class_id, classes[int(away.argmin())], classes)
     return np.unique(joined, return_inverse=True)[1].astype(np.int32)

@@ -148,15 +148,15 @@ class State:
 
     def remove(self, cohorts: Cohorts) -> None:
         """Delete cohorts whole; their members are withheld from now on."""
-        gone = pa.array(cohorts)
-        lost = self.members.filter(pc.is_in(self.members["cohort"], value_set=gone))["person"]
+        removed = pa.array(cohorts)
+        lost = self.members.filter(pc.is_in(self.members["cohort"], value_set=removed))["person"]
         self.withheld = pa.concat_arrays([self.withheld, lost.combine_chunks()])
         self.tuples, self.members = (
-            table.filter(pc.invert(pc.is_in(table["cohort"], value_set=gone)))
+            table.filter(pc.invert(pc.is_in(table["cohort"], value_set=removed)))
             for table in (self.tuples, self.members)
         )
-        alone = pc.is_in(self.waiting["cohort"], value_set=gone)
-        cover = pc.if_else(alone, NOWHERE, self.waiting["cohort"])
+        is_uncovered = pc.is_in(self.waiting["cohort"], value_set=removed)
+        cover = pc.if_else(is_uncovered, NOWHERE, self.waiting["cohort"])
         self.waiting = self.waiting.set_column(0, "cohort", cover)
 
     def forget(self, persons: pa.Array) -> None:

@@ -73,7 +73,7 @@ def unique_combinations(columns: Mapping[str, Codes], rows: int, most: int) -> p
             (_weight(len(names), len(chosen), most) * number, chosen)
             for chosen, number in counts.items()
         ),
-        key=lambda each: (-each[0], len(each[1]), each[1]),
+        key=lambda scored_set: (-scored_set[0], len(scored_set[1]), scored_set[1]),
     )
     total = sum(score for score, _ in scored)
     return pa.array(

@@ -98,11 +98,13 @@ def meaning(name: str) -> Meaning | None:
     """
     words = _words(name)
     matches = list(_matches(words))
-    alone = [one for one in matches if not any(_lies_within(one, other) for other in matches)]
-    if not alone:
+    longest = [
+        match for match in matches if not any(_lies_within(match, other) for other in matches)
+    ]
+    if not longest:
         return None
     best = min(
-        (one.meaning for one in alone),
+        (match.meaning for match in longest),
         key=lambda m: (
             m.part,
             m.part and m.role != "keep",
@@ -203,15 +205,17 @@ def _is_kind(words: list[str]) -> bool:
 
 def _is_measure(word: str) -> bool:
     measures = _terms().measures
-    return word in measures or any("*" in one and fnmatchcase(word, one) for one in measures)
+    return word in measures or any(
+        "*" in pattern and fnmatchcase(word, pattern) for pattern in measures
+    )
 
 
-def _lies_within(one: _Match, other: _Match) -> bool:
+def _lies_within(match: _Match, other: _Match) -> bool:
     """Return whether a match lies within a longer one."""
     return (
-        other.first <= one.first
-        and one.last <= other.last
-        and (other.last - other.first) > (one.last - one.first)
+        other.first <= match.first
+        and match.last <= other.last
+        and (other.last - other.first) > (match.last - match.first)
     )
 
 

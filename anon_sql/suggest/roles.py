@@ -228,8 +228,8 @@ def _by_other_names(shape: Shape) -> Suggested | None:
         return Suggested("quasi", f"the name says {name_meaning.subject}")
     if shape.kind is Kind.DATES:  # a sensitive column is released as it is
         return Suggested("quasi", f"a date, and the name says {name_meaning.subject}")
-    alone = f"; alone it {shape.singles_out}" if shape.singles_out else ""
-    return Suggested("sensitive", f"the name says {name_meaning.subject}{alone}")
+    by_itself = f"; alone it {shape.singles_out}" if shape.singles_out else ""
+    return Suggested("sensitive", f"the name says {name_meaning.subject}{by_itself}")
 
 
 def _counted(values: int) -> str:
@@ -289,10 +289,10 @@ def _entity(
     shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
 ) -> str | None:
     """Return the identifier that has several rows per person, see ``person_key``."""
-    quasi = [marks[i] for i, one in enumerate(chosen) if one.role == "quasi"]
+    quasi = [marks[i] for i, suggestion in enumerate(chosen) if suggestion.role == "quasi"]
     identifiers = []
-    for shape, column_marks, one in zip(shapes, marks, chosen, strict=True):
-        if one.role == "identifier":
+    for shape, column_marks, suggestion in zip(shapes, marks, chosen, strict=True):
+        if suggestion.role == "identifier":
             of_values = alike(column_marks, quasi) if shape.values < shape.non_null else Alike()
             identifiers.append(
                 Identifier(shape.name, kind_of(shape), shape.non_null, shape.values, of_values)
@@ -348,7 +348,11 @@ def identifiers_among(
         rule = "columns that only * releases must be looked at before"
         raise AnonError(function, rule, None, "please report this")
     suggestions = [(shape.name, suggested(shape)) for shape in shapes]
-    return {name: one.reason for name, one in suggestions if one and one.role == "identifier"}
+    return {
+        name: suggestion.reason
+        for name, suggestion in suggestions
+        if suggestion and suggestion.role == "identifier"
+    }
 
 
 def refuse_identifiers(function: str, parameter: str, reasons: Mapping[str, str]) -> None:
@@ -375,7 +379,7 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
     rows = shapes[0].rows if shapes else 0
     together = CombinedMarks(marks, rows)
     by_rules = [suggested(shape) for shape in shapes]
-    without_rule = [i for i, one in enumerate(by_rules) if one is None]
+    without_rule = [i for i, suggestion in enumerate(by_rules) if suggestion is None]
     rest = dict(
         zip(
             without_rule,
@@ -383,7 +387,9 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
             strict=True,
         )
     )
-    chosen = [rest[i] if one is None else one for i, one in enumerate(by_rules)]
+    chosen = [
+        rest[i] if suggestion is None else suggestion for i, suggestion in enumerate(by_rules)
+    ]
     distinct = [shape.counts.distinct for shape in shapes]
     texts = [shape.is_text for shape in shapes]
     for i in without_rule:
@@ -392,20 +398,22 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
             reason = "rows with one value are alike in all quasi-identifiers"
             chosen[i] = Suggested("identifier", reason)
     chosen = [_beside_others(i, shapes, marks, chosen) for i in range(len(shapes))]
-    others = [i for i, one in enumerate(chosen) if one.role != "identifier"]
+    others = [i for i, suggestion in enumerate(chosen) if suggestion.role != "identifier"]
     adds = together.unique_by(others)
     entity = _entity(shapes, marks, chosen)
-    copied = repeated(marks, distinct, texts, [one.role != "identifier" for one in chosen])
+    copied = repeated(
+        marks, distinct, texts, [suggestion.role != "identifier" for suggestion in chosen]
+    )
     return pa.array(
         [
             {
                 "column_name": shape.name,
                 "column_type": shown_type(shape.sql_type),
-                "role": one.role,
-                "reason": one.reason
+                "role": suggestion.role,
+                "reason": suggestion.reason
                 + _notation(shape.written)
                 + (_several(shape) if shape.name == entity else "")
-                + _blanks(shape, one.role),
+                + _blanks(shape, suggestion.role),
                 "distinct_values": shape.values,
                 "null_share": shape.nulls / rows if rows else None,
                 "unique_share": shape.unique_share if rows else None,
@@ -413,14 +421,14 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
                 "repeats": None if original is None else shapes[original].name,
                 "entity": shape.name == entity,
             }
-            for shape, one, added, original in zip(shapes, chosen, adds, copied, strict=True)
+            for shape, suggestion, added, original in zip(shapes, chosen, adds, copied, strict=True)
         ],
         SUGGESTION,
     )
 
 
 def _of_role(role: str, chosen: Sequence[Suggested]) -> list[int]:
-    return [i for i, one in enumerate(chosen) if one.role == role]
+    return [i for i, suggestion in enumerate(chosen) if suggestion.role == role]
 
 
 def _beside_others(

@@ -87,7 +87,7 @@ class Routed:
         read = self.con.sql(f"SELECT {', '.join(quasi)}, {REGION} FROM routed").to_arrow_table()
         *columns, leaves = [column.combine_chunks() for column in read.columns]
         rows = dict(zip(self.call.quasi, columns, strict=True))
-        return leaves.to_pylist(), LeafRows(self.call, self.tree).of(rows).tolist()
+        return leaves.to_pylist(), LeafRows(self.call, self.tree).leaves_of(rows).tolist()
 
     def releases(self):
         """Return the release of each region."""

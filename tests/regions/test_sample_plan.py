@@ -34,7 +34,7 @@ def planned(ages, many, wanted, **asked):
     if regions is None:
         return None, []
     rows = {"age": table["quasi_0"].combine_chunks(), "city": table["quasi_1"].combine_chunks()}
-    leaf = LeafRows(call, tree).of(rows)
+    leaf = LeafRows(call, tree).leaves_of(rows)
     return regions, np.bincount(regions.numbers(leaf, lambda: None), minlength=regions.count)
 
 

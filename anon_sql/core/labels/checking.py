@@ -74,9 +74,9 @@ def require_true(
             classes,
             parsed.get(i),
             centred,
-            form if one else None,
+            form if is_single else None,
         )
-        for i, (column, one) in enumerate(zip(columns, single, strict=True))
+        for i, (column, is_single) in enumerate(zip(columns, single, strict=True))
     ]
     suppressed = np.ones(count, dtype=np.bool_)
     results = workers.map(_wrong, jobs, [len(classes)] * len(jobs))
@@ -157,10 +157,10 @@ def _others(column: Column, shown: Labels, classes: Codes) -> int:
     else:
         values = column.values.to_pylist()
     code_of = {value: code for code, value in enumerate(values)}
-    every = range(column.null_code + 1)
+    all_codes = range(column.null_code + 1)
     texts = shown.printed.to_pylist()
     return _outside(
-        column, shown, classes, [every if text is None else [code_of[text]] for text in texts]
+        column, shown, classes, [all_codes if text is None else [code_of[text]] for text in texts]
     )
 
 

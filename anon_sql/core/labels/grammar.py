@@ -149,7 +149,7 @@ def _value(label: str, position: int) -> tuple[str, int]:
     return plain[0], plain.end()
 
 
-def each(
+def map_labels(
     function: str,
     labels: pa.ChunkedArray | pa.Array,
     reader: Callable[[str], Any],

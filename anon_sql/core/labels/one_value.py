@@ -36,20 +36,20 @@ def one_values(
     """
     rows = values.take(pa.array(order))
     first = starts[:-1]
-    gone = ~np.logical_and.reduceat(valid(rows), first)
-    gone[-1] |= suppressed
+    is_null = ~np.logical_and.reduceat(valid(rows), first)
+    is_null[-1] |= suppressed
     if form == "median":
         medians = rows.take(pa.array(_middle(sql_type, rows, starts)))
         if pa.types.is_floating(medians.type):  # -0.0 and 0.0 are equal
             medians = pa.array(medians.fill_null(0).to_numpy() + medians.type.to_pandas_dtype()(0))
-        return printed([_without(medians, gone)], [sql_type])[0]
+        return printed([_without(medians, is_null)], [sql_type])[0]
     if pa.types.is_temporal(rows.type):
         low, rest, count = _integer_means(exact(sql_type, rows)[0], starts)
         units = pa.array(low + (2 * rest >= count))
         if rows.type.bit_width == 32:
             units = units.cast(pa.int32())
-        return printed([_without(units.view(rows.type), gone)], [sql_type])[0]
-    return printed([_without(pa.array(_means(sql_type, rows, starts)), gone)], ["DOUBLE"])[0]
+        return printed([_without(units.view(rows.type), is_null)], [sql_type])[0]
+    return printed([_without(pa.array(_means(sql_type, rows, starts)), is_null)], ["DOUBLE"])[0]
 
 
 def middles(sql_type: str, low: pa.Array, high: pa.Array) -> tuple[pa.Array, int]:
@@ -77,9 +77,9 @@ def typed_values(texts: pa.Array, sql_type: str, form: str) -> pa.Array:
     return cast([texts], [type_of(sql_type, form)])[0]
 
 
-def _without(values: pa.Array, gone: npt.NDArray[np.bool_]) -> pa.Array:
-    """Return values with NULL where ``gone``."""
-    return pc.if_else(pa.array(~gone), values, pa.scalar(None, values.type))
+def _without(values: pa.Array, is_null: npt.NDArray[np.bool_]) -> pa.Array:
+    """Return values with NULL where ``is_null``."""
+    return pc.if_else(pa.array(~is_null), values, pa.scalar(None, values.type))
 
 
 def _middle(sql_type: str, rows: pa.Array, starts: Ints) -> Ints:

@@ -314,8 +314,9 @@ def _values_at(values: pa.Array, rows: Codes) -> pa.Array:
 def _ranges(ends: _Ends, low: pa.Array, high: pa.Array) -> pa.Array:
     """Return ranges in the format 'label'; low, high: printed ends."""
     ranges = pc.binary_join_element_wise("[", low, ", ", high, "]", "")
-    one = pc.and_(pa.array(ends.low == ends.high), pc.equal(low, high))  # not a step of several
-    labels = pc.if_else(one, low, ranges)
+    # a bin of several values has equal rows but different ends
+    is_one_value = pc.and_(pa.array(ends.low == ends.high), pc.equal(low, high))
+    labels = pc.if_else(is_one_value, low, ranges)
     return pc.if_else(pa.array(ends.low == MIXED), grammar.STAR, labels)
 
 
@@ -353,8 +354,10 @@ def _sets(column: Categories, classes: ClassRows, typed: bool, nodes: Codes | No
         return Labels(pa.array(words, pa.list_(pa.string())), label_of)
     written = {value: grammar.text(value) for value in values}
     texts = [
-        grammar.STAR if each is None else grammar.joined([written[word] for word in each] or [""])
-        for each in words
+        grammar.STAR
+        if members is None
+        else grammar.joined([written[word] for word in members] or [""])
+        for members in words
     ]
-    empty = np.array([each == [] for each in words])
+    empty = np.array([members == [] for members in words])
     return Labels(pa.array(texts, pa.string(), mask=empty), label_of)

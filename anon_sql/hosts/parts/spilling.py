@@ -280,7 +280,7 @@ class Routing:
         function, leaves = self.request.function, LeafRows(self.request, tree)
         with RowsDone(function, "routed", rows) as done:
             return spilled.write(
-                function, self._batches(), leaves.of, done, self._add_kept, self.call.threads
+                function, self._batches(), leaves.leaves_of, done, self._add_kept, self.call.threads
             )
 
     def _add_kept(self, columns: Mapping[str, pa.Array]) -> None:

@@ -139,7 +139,7 @@ class Router:
         for run in runs(batches, RUN_ROWS, RUN_BYTES):
             columns = coded_if_few(run.rename_columns(self.names), few)
             with compiled_once(self.request.function, "routing"):
-                leaf = of_rows.of(columns)
+                leaf = of_rows.leaves_of(columns)
             region = self.regions.numbers(leaf, partial(_dealt, columns))
             yield pa.table({n: values for n, values in columns.items() if n != DEALT}), region
 

@@ -34,19 +34,19 @@ def _end(at: int) -> Any:
 @udf("VARCHAR")
 def low(labels: Any) -> pa.Array:
     """Return the printed lower end of each label."""
-    return grammar.each("anon_min", labels, _end(0), pa.string())
+    return grammar.map_labels("anon_min", labels, _end(0), pa.string())
 
 
 @udf("VARCHAR")
 def high(labels: Any) -> pa.Array:
     """Return the printed upper end of each label."""
-    return grammar.each("anon_max", labels, _end(1), pa.string())
+    return grammar.map_labels("anon_max", labels, _end(1), pa.string())
 
 
 @udf(sql_type(_LIST))
 def values(labels: Any) -> pa.Array:
     """Return the text values of each label; NULL for a range and for ``*``."""
-    return grammar.each("anon_values", labels, grammar.values, _LIST)
+    return grammar.map_labels("anon_values", labels, grammar.values, _LIST)
 
 
 @udf(sql_type(_NODES))
