@@ -46,6 +46,8 @@ __all__ = [
     "gower_ranges",
     "iloss",
     "imbalance",
+    "inference",
+    "isolation",
     "k_anonymity",
     "k_member",
     "l_diversity",
@@ -53,6 +55,7 @@ __all__ = [
     "ledger_entry",
     "ledger_new",
     "ledger_overlap",
+    "linkage",
     "max_share",
     "mondrian",
     "mondrian_cof",
@@ -2263,6 +2266,108 @@ def composition(
         sensitive column, a sensitive column that all releases lack, one or a kept one that they
         hold in different types, a label that cannot be read, means or medians in place of
         labels.
+    """
+
+
+def inference(
+    raw: Frame, released: Frame, *, secret: Columns = None, control: Frame = None,
+    attempts: int | None = 2000, seed: int = 42, quasi: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """Whether a secret can be inferred: an attacker who knows all quasi-identifiers of a person
+    guesses the most frequent value of the released rows that match. The same guess for people
+    of a control, who are not in the table, shows what the population tells anyway. Only what
+    exceeds it comes from being in the table. attack_inference counts classes instead, without a
+    control.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format. A release with added rows is also
+        read.
+    secret: column or list of columns that the attacker guesses; None means the sensitive
+        columns declared in comments on the raw table.
+    control: people who are not in the raw table. They show how often the attack succeeds
+        without anything of them in the release; None for none; gain is NULL then.
+    attempts: maximum number of attempts of each attack, drawn at random by seed; None means
+        all.
+    seed: seed for random choices.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: a row per secret, whose attack is its name: attack, attempts, successes (tied
+        guesses count in parts), rate (of the attempts), control_rate (the same for the control;
+        NULL without one), naive_rate (of guesses without the release), gain ((rate -
+        control_rate) / (1 - control_rate), 0 to 1 or below 0 by chance), low and high (95 %
+        interval of gain after Wilson, or of rate without a control). Rates are NULL without
+        attempts.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped, a control that lacks a column or has it in another type, fewer than
+        one attempt.
+    """
+
+
+def isolation(
+    raw: Frame, released: Frame, *, control: Frame = None, attempts: int | None = 2000,
+    seed: int = 42, quasi: Columns = None, hierarchy: Frame = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """Whether a record can be isolated (singled out): how many predicates that are written from
+    the release alone match exactly one raw row. On one column, a predicate says that the value
+    is an end of a range or a member of a set; on all columns the same, or that a label covers
+    the value. The same predicates on a control of people who are not in the table show what
+    would be isolated anyway.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format. A release with added rows is also
+        read.
+    control: people who are not in the raw table. They show how often the attack succeeds
+        without anything of them in the release; None for none; gain is NULL then.
+    attempts: maximum number of attempts of each attack, drawn at random by seed; None means
+        all.
+    seed: seed for random choices.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: two rows, for predicates on 'one column' and on 'all columns': attack, attempts,
+        successes (tied guesses count in parts), rate (of the attempts), control_rate (the same
+        for the control; NULL without one), naive_rate (of guesses without the release), gain
+        ((rate - control_rate) / (1 - control_rate), 0 to 1 or below 0 by chance), low and high
+        (95 % interval of gain after Wilson, or of rate without a control). Rates are NULL
+        without attempts.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped, a control that lacks a column or has it in another type, fewer than
+        one attempt.
+    """
+
+
+def linkage(
+    raw: Frame, released: Frame, *, known: Columns = None, control: Frame = None,
+    attempts: int | None = 2000, seed: int = 42, quasi: Columns = None, hierarchy: Frame = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """Whether records can be linked: an attacker has two sources of the same people, each with
+    some of the quasi-identifiers. For each record, a released row that matches is chosen at
+    random; two records are linked if it is the same row. The attack on people of a control, who
+    are not in the table, shows how often records are linked that have no row in the release.
+
+    raw: name of the raw table.
+    released: name of its release, in label or typed format. A release with added rows is also
+        read.
+    known: the quasi-identifiers that the attacker has in the first of two sources; the second
+        has the others; None means the first half of them.
+    control: people who are not in the raw table. They show how often the attack succeeds
+        without anything of them in the release; None for none; gain is NULL then.
+    attempts: maximum number of attempts of each attack, drawn at random by seed; None means
+        all.
+    seed: seed for random choices.
+    quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    hierarchy: hierarchies that the release was made with; None for none.
+    Returns: one row, whose attack names the columns of both sources: attack, attempts,
+        successes (tied guesses count in parts), rate (of the attempts), control_rate (the same
+        for the control; NULL without one), naive_rate (of guesses without the release), gain
+        ((rate - control_rate) / (1 - control_rate), 0 to 1 or below 0 by chance), low and high
+        (95 % interval of gain after Wilson, or of rate without a control). Rates are NULL
+        without attempts.
+    Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
+        and release swapped, a control that lacks a column or has it in another type, fewer than
+        one attempt.
     """
 
 

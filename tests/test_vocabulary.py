@@ -72,6 +72,7 @@ NO_NOUN = {"Said", "Asked", "Given", "Known", "Held"}
 PUBLIC_NAMES = {  # columns and parameters of SQL functions
     ("audit/compared.py", "found"),
     ("attacks/attacks.py", "known"),
+    ("attacks/criteria.py", "known"),
 }
 # How many names remain in packages that are not finished. These numbers may only fall.
 REMAINING = {"apps": 670, "hosts": 530, "kernels": 9, ".": 15}

@@ -79,10 +79,12 @@ class People:
             column_of += [position] * (len(distinct) - int((code < 0).any()))
             person_values.append(code[: len(raw)])
             class_values.append((spread.class_of, code[len(raw) :][spread.key_of], spread.counts))
-        self.person_values = np.column_stack(person_values)
+        none = [np.zeros((len(groups.counts), 0), dtype=np.int64)]
+        self.person_values = np.column_stack([*none, *person_values])
         self.column_of = np.array(column_of, dtype=np.int64)
         class_of, value, counts = (
-            np.concatenate(parts) for parts in zip(*class_values, strict=True)
+            np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+            for parts in (zip(*class_values, strict=True) if class_values else [()] * 3)
         )
         kept = np.flatnonzero(value != _NOTHING)
         kept = kept[np.lexsort((value[kept], class_of[kept]))]

@@ -283,7 +283,7 @@ def picked(chances: Floats, tests: int) -> Bools:
     return np.asarray(chances <= limit)
 
 
-def wilson(right: int, many: int) -> tuple[float | None, float | None]:
+def wilson(right: float, many: int) -> tuple[float | None, float | None]:
     """Return the ends of the 95 % interval of a share (Wilson 1927); None if ``many`` is 0."""
     if many == 0:
         return None, None

@@ -116,3 +116,9 @@ def missing(con: duckdb.DuckDBPyConnection, table: str) -> tuple[tuple[str, tupl
 def _is_there(con: duckdb.DuckDBPyConnection) -> bool:
     query = "SELECT count(*) FROM duckdb_tables() WHERE table_name = ?"
     return con.execute(query, [_VARIABLES]).fetchall() == [(1,)]
+
+
+def labels_of_both(con: duckdb.DuckDBPyConnection, raw: str, released: str) -> dict[str, str]:
+    """Return the labels of the columns of a raw file that its release has, too."""
+    kept = {fold(name) for name in con.table(released).columns}
+    return {name: text for name, text in column_labels(con, raw).items() if fold(name) in kept}

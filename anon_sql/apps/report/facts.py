@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from anon_sql.apps.formats.dictionary import column_labels
+from anon_sql.apps.formats.dictionary import labels_of_both
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
 from anon_sql.apps.report import distributions, of_series, recipient, summary
 from anon_sql.apps.report.distributions import correlations
@@ -244,7 +244,7 @@ def gather(
             con, f"FROM utility('raw', 'released', k := $k, {_ROLES})", {**roles, "k": k}
         )[0],
         "columns": lambda: _columns(con, request),
-        "column_labels": lambda: _labels(con),
+        "column_labels": lambda: labels_of_both(con, "raw", "released"),
         "kept": lambda: _kept(con, request, checks),
         "attacks": lambda: attacked(con, request),
         "method_known": lambda: attacked_by_method(con, *said),
@@ -406,13 +406,6 @@ def _columns(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict
         "unchanged": [name for name in released if fold(name) not in changed | hidden],
         "left_out": [n for n in con.table("raw").columns if fold(n) not in map(fold, released)],
     }
-
-
-def _labels(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
-    """Return what the raw file calls each released column besides its name."""
-    released = {fold(name) for name in con.table("released").columns}
-    found = column_labels(con, "raw")
-    return {name: text for name, text in found.items() if fold(name) in released}
 
 
 def _kept(

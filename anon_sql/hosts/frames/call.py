@@ -24,7 +24,17 @@ from anon_sql.hosts.kept import unique_in_series, warn
 
 DATA = "data"  # what Python calls the parameter tbl
 _TABLES = ("data", "raw", "released")  # frames that are passed by position
-_NAMED = ("hierarchy", "population", "ledger", "like", "releases", "previous", "state", "series")
+_NAMED = (
+    "hierarchy",
+    "population",
+    "control",
+    "ledger",
+    "like",
+    "releases",
+    "previous",
+    "state",
+    "series",
+)
 _PREFIX = "anon_frame_"
 _numbers = itertools.count(1)
 
