@@ -13,7 +13,13 @@ import duckdb
 from anon_sql.apps.csv.dialect import UTF_8, Dialect
 from anon_sql.apps.csv.loading import OF_FILE, load
 from anon_sql.apps.csv.source import CsvSource
-from anon_sql.apps.formats import statistics, statistics_writing, workbook_writing, workbooks
+from anon_sql.apps.formats import (
+    json_lines,
+    statistics,
+    statistics_writing,
+    workbook_writing,
+    workbooks,
+)
 from anon_sql.apps.formats.format import Format, Source
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words, joined
@@ -295,6 +301,8 @@ _OF_DUCKDB = {
 }
 # by the ending of a name; a file has the first that fits
 FORMATS: dict[str, Format] = {ending: _OF_DUCKDB[name] for ending, name in KINDS.items()}
+for _of_json in json_lines.ENDINGS:
+    FORMATS[_of_json] = Format("json", json_lines.read, json_lines.write)
 FORMATS[".xlsx"] = Format("workbook", workbooks.read, workbook_writing.write)
 for _only_read in (".xls", ".ods"):
     FORMATS[_only_read] = replace(FORMATS[".xlsx"], instead=".xlsx")

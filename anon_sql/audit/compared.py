@@ -411,7 +411,10 @@ def weighed(numbers: npt.NDArray[Any], weights: npt.NDArray[Any], count: int) ->
 
 def named(columns: Mapping[str, Any], name: str) -> Any:
     """Return the entry of a column, whose name may differ in upper and lower case."""
-    return next(values for column, values in columns.items() if fold(column) == fold(name))
+    if name in columns:
+        return columns[name]
+    folded = fold(name)
+    return next(values for column, values in columns.items() if fold(column) == folded)
 
 
 ADDED = (

@@ -95,7 +95,7 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 def fold(name: str) -> str:
     """Return a name with ASCII letters in lower case, the form in which DuckDB compares names."""
-    return name.translate(_ASCII_LOWER)
+    return name.lower() if name.isascii() else name.translate(_ASCII_LOWER)
 
 
 @dataclass(frozen=True)

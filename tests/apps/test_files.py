@@ -255,6 +255,7 @@ def test_files_that_cannot_be(people):
     (folder / "dir.csv").mkdir()
     assert refused("release", people, folder / "x.docx", *roles) == (
         "release: files must end in .csv, .tsv, .csv.gz, .tsv.gz, .csv.zst, .tsv.zst, .parquet, "
+        ".jsonl, .ndjson, .jsonl.gz, .ndjson.gz, .jsonl.zst, .ndjson.zst, "
         ".xlsx, .xls, .ods, .sav, .zsav, .por, .xpt, .dta, .sas7bdat, got 'x.docx'"
     )
     (folder / "x.docx").write_text("")

@@ -77,7 +77,7 @@ def read_earlier(
         table = _earlier(at)
         files.read(con, path, table, labels=True, called=(function, "--previous"))
         wanted = {fold(n): types.get(fold(n)) for n in whole_tuple(con, roles)}
-        if files.kind(path)[0] == "csv" and not _shows_labels(path):
+        if files.kind(path)[0] in ("csv", "json") and not _shows_labels(path):
             wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["quasi"]})
         found[_cast(con, table, wanted)] = path
     return found

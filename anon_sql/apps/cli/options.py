@@ -254,8 +254,8 @@ def _options(group: Any) -> list[inspect.Parameter]:
 
 
 TABLE_FILE = (
-    "CSV, TSV or Parquet file, workbook, SPSS, SAS or Stata file, folder of Parquet files, or "
-    "FILE.duckdb:schema.table."
+    "CSV, TSV, JSON lines or Parquet file, workbook, SPSS, SAS or Stata file, folder of Parquet "
+    "files, or FILE.duckdb:schema.table."
 )
 Hierarchy = Annotated[
     Path | None,

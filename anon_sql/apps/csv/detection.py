@@ -98,8 +98,8 @@ def encoding_of(unpacked: Callable[[], pa.NativeFile]) -> str | None:
     best = max(scores, key=lambda name: scores[name])
     if scores[best] >= _ENOUGH:
         return best
-    found = charset_normalizer.from_bytes(sample, cp_isolation=[*OTHERS]).best()
-    return None if found is None else found.encoding
+    best_match = charset_normalizer.from_bytes(sample, cp_isolation=[*OTHERS]).best()
+    return None if best_match is None else best_match.encoding
 
 
 def _is_utf_8(file: pa.NativeFile, head: bytes) -> bool:
@@ -141,8 +141,10 @@ def _score(sample: bytes, encoding: str) -> float:
     if not signs:
         return 0.0
     likely = [around for around in signs if _is_likely(around)]
-    of_language = max(sum(each[1].lower() in known for each in likely) for known in _LANGUAGES)
-    return (sum(each[1] in _SIGNS for each in likely) + of_language) / len(signs)
+    of_language = max(
+        sum(around[1].lower() in letters for around in likely) for letters in _LANGUAGES
+    )
+    return (sum(around[1] in _SIGNS for around in likely) + of_language) / len(signs)
 
 
 def _is_likely(around: str) -> bool:

@@ -45,25 +45,25 @@ def header_of(source: CsvSource, first: Sequence[str]) -> Header:
     if source.dialect.header is None:
         strange = sum(map(_looks_like_value, stripped))
         _check(source, strange * 2 > len(said), strange, len(said), "look like values")
-    return _numbered(said)
+    return numbered(said)
 
 
-def _numbered(said: list[str]) -> Header:
+def numbered(said: Sequence[str]) -> Header:
     """Return columns with names of their own; those of equal names are numbered from 1."""
     counts = Counter(map(fold, said))
     used, names = {*counts}, list(said)
-    numbered: dict[str, list[str]] = {}
+    same_name: dict[str, list[str]] = {}
     for at, name in enumerate(said):
         if counts[fold(name)] == 1:
             continue
-        same = numbered.setdefault(fold(name), [])
+        same = same_name.setdefault(fold(name), [])
         number = len(same) + 1
         while fold(f"{name}_{number}") in used:
             number += 1
         names[at] = f"{name}_{number}"
         used.add(fold(names[at]))
         same.append(names[at])
-    return Header(said, names, [*numbered.values()])
+    return Header([*said], names, [*same_name.values()])
 
 
 def check_values(

@@ -9,7 +9,7 @@ notation is declared (``notations``).
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -277,7 +277,7 @@ def _has_values(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> bool:
     return con.execute(f"SELECT count({_bare(at)}) > 0 FROM {quote(texts)}").fetchall() == [(True,)]
 
 
-_TEXTS = "__anon_texts"
+TEXTS = "__anon_texts"
 _BLOCKS = [1 << 23, 1 << 27, (1 << 31) - 1]  # bytes; a row must lie in two neighbouring blocks
 _TOO_SHORT = "straddling object"  # Arrow's words for blocks that are too short for a row
 
@@ -297,7 +297,7 @@ def load(
     names, has_header = found.names, source.dialect.header is not False
     rows = scanned.rows - has_header
     texts = ", ".join(f"f{at} VARCHAR" for at in range(len(names)))
-    con.execute(f"CREATE OR REPLACE TABLE {quote(_TEXTS)} ({texts})")
+    con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} ({texts})")
     for block in _BLOCKS if rows else ():
         try:
             _load_texts(con, source, len(names), block, header=has_header, labels=labels)
@@ -308,25 +308,49 @@ def load(
             if block == _BLOCKS[-1]:
                 raise source.error("be readable", "a row of more than 2 GiB") from None
     try:
-        if not labels:
-            _clean(con, source.dialect, len(names))
-        count = con.execute(f"SELECT count(*) FROM {quote(_TEXTS)}").fetchall()
+        count = con.execute(f"SELECT count(*) FROM {quote(TEXTS)}").fetchall()
         if count != [(rows,)]:
             hint = "nothing was read; please report this"
             raise source.error(f"have its {rows:,} rows read", f"{count[0][0]:,}", hint)
-        kinds = ["VARCHAR"] * len(names)
-        if not labels:
-            notations.rewrite(con, source, _TEXTS, names, partial(line_of, source))
-            kinds = types(con, _TEXTS, len(names))
-            check_values(con, source, _TEXTS, found.said, kinds)
-        columns = ", ".join(
-            f"{typed(at, kind)} AS {quote(name)}"
-            for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
-        )
-        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(_TEXTS)}")
-        return of_names(found) if labels else of_names(found) | _nearly_typed(con, names, kinds)
+        if labels:
+            _create(con, table, names, ["VARCHAR"] * len(names))
+            return of_names(found)
+        line = partial(line_of, source)
+        return typed_table(con, source, found, table, line, is_header=has_header)
     finally:
-        con.execute(f"DROP TABLE IF EXISTS {quote(_TEXTS)}")
+        con.execute(f"DROP TABLE IF EXISTS {quote(TEXTS)}")
+
+
+def typed_table(
+    con: duckdb.DuckDBPyConnection,
+    source: CsvSource,
+    found: Header,
+    table: str,
+    line: Callable[[int], int],
+    *,
+    is_header: bool,
+) -> dict[str, Words]:
+    """Create a table from ``TEXTS``, whose columns get types; return what ``load`` returns.
+
+    line: of a row from 1. is_header: whether the names are a line that may be a row.
+    """
+    _clean(con, source.dialect, len(found.names))
+    notations.rewrite(con, source, TEXTS, found.names, line)
+    kinds = types(con, TEXTS, len(found.names))
+    if is_header:
+        check_values(con, source, TEXTS, found.said, kinds)
+    _create(con, table, found.names, kinds)
+    return of_names(found) | _nearly_typed(con, found.names, kinds)
+
+
+def _create(
+    con: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], kinds: Sequence[str]
+) -> None:
+    columns = ", ".join(
+        f"{typed(at, kind)} AS {quote(name)}"
+        for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
+    )
+    con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(TEXTS)}")
 
 
 def of_names(found: Header) -> dict[str, Words]:
@@ -350,7 +374,7 @@ def _clean(con: duckdb.DuckDBPyConnection, written_as: Dialect, columns: int) ->
         for text, name in zip(kept, names, strict=True)
     )
     con.execute(
-        f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS SELECT {known} FROM {quote(_TEXTS)}",
+        f"CREATE OR REPLACE TABLE {quote(TEXTS)} AS SELECT {known} FROM {quote(TEXTS)}",
         {"said": said},
     )
 
@@ -359,10 +383,10 @@ def _nearly_typed(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str]
 ) -> dict[str, Words]:
     texts = [at for at, kind in enumerate(kinds) if kind == "VARCHAR"]
-    found = notations.noticed(con, _TEXTS, names, texts)
+    found = notations.noticed(con, TEXTS, names, texts)
     for at in texts:
         if (name := names[at]) not in found:
-            wrong, count, first = nearly_numbers(con, _TEXTS, at)
+            wrong, count, first = nearly_numbers(con, TEXTS, at)
             if first:
                 found[name] = (
                     f"{listed([name])} is text, since {wrong:,} of its {count:,} values are not "
@@ -400,7 +424,7 @@ def _load_texts(
         lines = pa.RecordBatchReader.from_batches(reader.schema, batches)
         con.register("__anon_lines", lines)
         try:
-            con.execute(f"CREATE OR REPLACE TABLE {quote(_TEXTS)} AS FROM __anon_lines")
+            con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} AS FROM __anon_lines")
         finally:
             con.unregister("__anon_lines")
 

@@ -161,8 +161,9 @@ class Texts:
         found: list[list[str]] = []
         for some in portions(self.expressions, _SAMPLED):
             sql = f"SELECT {', '.join(some)} FROM {self.relation} LIMIT {rows}"
-            columns = self.con.sql(sql).to_arrow_table().columns
-            found += [column.drop_null().to_pylist() for column in columns]
+            rows_of = self.con.execute(sql).fetchall()
+            columns = zip(*rows_of, strict=True) if rows_of else ([] for _ in some)
+            found += [[text for text in column if text is not None] for column in columns]
         return found
 
     def wrong(self, at: int, notation: Notation) -> tuple[int, int, int]:

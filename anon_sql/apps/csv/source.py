@@ -85,14 +85,15 @@ class CsvSource:
             raise self.error("be a CSV file", found.name, found.hint)
 
     @contextmanager
-    def lines(self) -> Iterator[Iterator[str]]:
-        """Open the file as lines that keep their ends.
+    def lines(self, *, is_csv: bool = True) -> Iterator[Iterator[str]]:
+        """Open the file as lines that keep their ends. is_csv: whether it must not be JSON.
 
         Raises AnonError for a file of another format, a line that is not UTF-8 or has a NUL byte,
         and a file that cannot be unpacked.
         """
         try:
-            self._require_csv()
+            if is_csv:
+                self._require_csv()
             with self.text("strict") as text:
                 yield self._without_nul(text)
         except UnicodeError:  # a file in UTF-16 may also lack its mark

@@ -78,12 +78,12 @@ def _source(file: str) -> str:
     ending = next((each for each in FORMATS if file.lower().endswith(each)), None)
     if ending is None:
         return literal(f"{file}/*.parquet")
-    kind = FORMATS[ending].name
-    if kind == "parquet":
-        return literal(file)
-    if kind == "workbook":
-        return f"read_xlsx({literal(file)}, header = true, all_varchar = true)"
-    if kind != "csv":
-        return "released"
     delimiter = "\\t" if ending.startswith(".tsv") else ","
-    return f"read_csv({literal(file)}, header = true, all_varchar = true, delim = '{delimiter}')"
+    calls = {
+        "parquet": literal(file),
+        "workbook": f"read_xlsx({literal(file)}, header = true, all_varchar = true)",
+        "json": f"read_json({literal(file)}, format = 'newline_delimited')",
+        "csv": f"read_csv({literal(file)}, header = true, all_varchar = true, "
+        f"delim = '{delimiter}')",
+    }
+    return calls.get(FORMATS[ending].name, "released")

@@ -190,14 +190,13 @@ def _names(value: Any) -> frozenset[str]:
     """Return the folded names in a parameter that is a name, a list of names or NULL."""
     if not value:
         return frozenset()
-    listed = value if isinstance(value, list) else [value]
-    return _folded(tuple(name for name in listed if isinstance(name, str)))
+    return _folded(tuple(value) if isinstance(value, list) else (value,))
 
 
 @lru_cache(maxsize=_MOST)
-def _folded(names: tuple[str, ...]) -> frozenset[str]:
+def _folded(names: tuple[Any, ...]) -> frozenset[str]:
     """Return folded names; each column of a statement asks for the same ones."""
-    return frozenset(map(fold, names))
+    return frozenset(fold(name) for name in names if isinstance(name, str))
 
 
 @udf("BOOLEAN")
