@@ -44,11 +44,13 @@ _SOURCE: dict[str, type | tuple[type, ...]] = {
     "sheet": str,
     "first_row": int,
     "missing": dict,
+    "as_codes": list,
     "null": list,
     **dict.fromkeys(("decimal", "thousands", "date_format", "timestamp_format"), (str, dict)),
 }
 READING = (  # how a file is read; of the delimiter and the header the names of columns tell
-    *("quote", "null", "encoding", "trim", "sheet", "first_row", "missing", "variable_labels"),
+    *("quote", "null", "encoding", "trim", "sheet", "first_row"),
+    *("missing", "as_codes", "variable_labels"),
     *("decimal", "thousands", "date_format", "timestamp_format"),
 )
 _STATEMENT: dict[str, type | tuple[type, ...]] = {

@@ -1,6 +1,7 @@
 """Files of SPSS, SAS and Stata at the command line: labels are values, and codes come back."""
 
 import datetime as dt
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -388,3 +389,39 @@ def test_a_studio_offers_a_release_of_the_same_kind(tmp_path):
     assert source.written_as.missing == (("SEX", ("2",)),)
     assert Source(path.with_suffix(".sas7bdat"), tmp_path, None).ending == ".xpt"
     assert Source(path.with_suffix(".xls"), tmp_path, None).ending == ".xlsx"
+
+
+@pytest.mark.parametrize("ending", LABELLED)
+@pytest.mark.parametrize("role", ["--sensitive", "--quasi"])
+def test_ordered_codes_can_be_numbers_with_ranges(tmp_path, ending, role):
+    frame = table(240)
+    frame["EDU"] = [float(1 + i % 4) for i in range(len(frame))]
+    levels = {1: "none", 2: "school", 3: "college", 4: "university", 5: "doctor"}
+    said = {"variable_value_labels": {**LABELS, "EDU": levels}}
+    if ending != ".dta":
+        said["variable_measure"] = {"EDU": "ordinal"}
+    path, out = people(tmp_path, ending, frame, **said), tmp_path / f"out{ending}"
+    read_as = ("--as-codes", "edu")
+    assert types(path)["EDU"] == "VARCHAR"
+    assert types(path, *read_as)["EDU"] == "BIGINT"
+    options = ("--k", 5, "--quasi", "AGE,SEX", role, "EDU", "--t", 0.4)[
+        : 8 if role[2] == "s" else 6
+    ]
+    result = run("release", path, out, *options, "--manifest", "--exclude", "ILLNESS", *read_as)
+    assert result.exit_code == 0, result.output
+    result = run("verify", out, "--raw", path, *read_as)
+    assert result.exit_code == 0, result.output
+    labels = read(out)[1].variable_value_labels.get("EDU", {})
+    if role == "--quasi":
+        assert all(re.fullmatch(r"\d|\[\d, \d\]", text) for text in labels.values())
+    elif ending != ".dta":  # whose files do not tell numbers from codes
+        assert labels == {code: label for code, label in levels.items() if code < 5}
+    noticed = run("release", path, tmp_path / "o.csv", *options[:5], "EDU", "--keep", "*")
+    assert ("--as-codes EDU" in noticed.stderr) is (ending != ".dta" and role == "--quasi")
+
+
+def test_columns_of_codes_stand_in_the_recipe(tmp_path):
+    path, recipe = people(tmp_path), tmp_path / "r.toml"
+    assert run("roles", path, "--recipe", recipe, "--as-codes", "ILLNESS").exit_code == 0
+    assert 'as_codes = ["ILLNESS"]' in recipe.read_text()
+    assert "have the column NONE" in refusal(path, "--as-codes", "NONE")

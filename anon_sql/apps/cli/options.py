@@ -345,6 +345,11 @@ _DIALECT = [
         "may be repeated.",
     ),
     _of_program(
+        *("as_codes", list[str], [], "--as-codes"),
+        "Column whose codes are its values, not their labels, so that it gets ranges; may be "
+        "repeated.",
+    ),
+    _of_program(
         *("variable_labels", bool, False, "--variable-labels"),
         "Keep the labels of columns in a release of the same format.",
     ),
@@ -359,9 +364,10 @@ def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
 def _dialect(function: str, **given: Any) -> Dialect:
     signs = {name: given.pop(name) for name in notations.PARAMETERS}
     of_others = {name: given.pop(name) for name in ("sheet", "first_row", "variable_labels")}
+    as_codes = tuple(given.pop("as_codes"))
     missing = missing_codes.of_options(function, given.pop("missing"))
     found = dialect(function, **given, notations=notations.declared(function, signs))
-    return replace(found, missing=missing, **of_others)
+    return replace(found, missing=missing, as_codes=as_codes, **of_others)
 
 
 def read_raw(

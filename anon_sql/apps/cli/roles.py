@@ -228,7 +228,7 @@ def as_written(dialect: Dialect) -> dict[str, Any]:
     nulls = [text for text in dialect.nulls if text]
     written = notations.as_recipe(dialect.notations)
     missing = {name: list(codes) for name, codes in dialect.missing}
-    listed_ = {"null": nulls, "missing": missing}
+    listed_ = {"null": nulls, "missing": missing, "as_codes": list(dialect.as_codes)}
     return {**changed, **{name: said for name, said in listed_.items() if said}, **written}
 
 

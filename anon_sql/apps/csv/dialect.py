@@ -25,7 +25,8 @@ class Dialect:
     file, and its value. trim: whether blanks around texts are removed, also of a source that is not
     CSV. sheet, first_row: of a workbook, the sheet that is read, and the row of its headings from
     1. missing: of a statistics file, the codes that mean a missing value, by column, in place of
-    those that the file declares. variable_labels: whether a release keeps its variable labels.
+    those that the file declares. as_codes: columns whose codes are their values, not the labels of
+    these. variable_labels: whether a release keeps its variable labels.
     """
 
     delimiter: str | None = None
@@ -38,6 +39,7 @@ class Dialect:
     sheet: str | None = None
     first_row: int = 1
     missing: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    as_codes: tuple[str, ...] = ()
     variable_labels: bool = False
 
     def named(self, delimiter: str) -> "Dialect":

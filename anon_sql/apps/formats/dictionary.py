@@ -99,9 +99,8 @@ def column_labels(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, st
     A file of SPSS, SAS or Stata has a label for each column, and a database may have comments.
     """
     texts = comments_on(con, relation)
-    found = {
-        name: without_tags(texts.get(fold(name))).strip() for name in con.table(relation).columns
-    }
+    columns = con.table(relation).columns
+    found = {name: without_tags(texts.get(fold(name))).strip() for name in columns}
     return {name: text for name, text in found.items() if text}
 
 

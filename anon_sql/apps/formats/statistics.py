@@ -22,17 +22,19 @@ from anon_sql.apps.formats.moments import Moment, moment_of
 from anon_sql.apps.formats.reader import StatisticsFile, opened
 from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import fold
-from anon_sql.errors import Words, did_you_mean, joined, listed
+from anon_sql.errors import Option, Words, did_you_mean, joined, listed
 
 _CODED = "__anon_coded"
 _AGGREGATED = 200  # columns of one query
 _EXACT = 2**53
+SCALE = "scale"  # the measure of numbers
 
 
 def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
     """Create a table from a statistics file. Raises AnonError for one that cannot be read.
 
-    Returns a sentence for each column of durations, which becomes a number of seconds.
+    Returns a sentence for each column of durations, which becomes a number of seconds, and for each
+    one of ordered labels.
     """
     dialect = source.dialect or Dialect()
     try:
@@ -48,7 +50,7 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
         con.execute(f"DROP TABLE IF EXISTS {_CODED}")
     said_of = [each.variable for each in columns]
     dictionary.store(con, table, said_of, labels=dialect.variable_labels)
-    return {each.name: each.notice() for each in columns if each.is_duration}
+    return {each.name: notice for each in columns if (notice := each.notice())}
 
 
 @dataclass
@@ -56,7 +58,8 @@ class _Column:
     """A column of a file. at: its position in the table of codes; trim: as in ``Dialect``.
 
     text: whether its codes are texts. missing: condition in SQL on {x}. whole, labelled, in_day:
-    whether all values are whole numbers, have labels, and are seconds of a day.
+    whether all values are whole numbers, have labels, and are seconds of a day. as_codes: whether
+    its codes are its values.
     """
 
     name: str
@@ -71,6 +74,7 @@ class _Column:
     whole: bool = False
     labelled: bool = False
     in_day: bool = True
+    as_codes: bool = False
 
     @property
     def x(self) -> str:
@@ -89,7 +93,8 @@ class _Column:
     @property
     def is_category(self) -> bool:
         """Return whether its values are texts, the labels of its codes."""
-        return bool(self.labels) and (self.labelled or self.measure == "nominal")
+        described = self.labelled or self.measure == "nominal"
+        return bool(self.labels) and described and not self.as_codes
 
     @property
     def variable(self) -> Variable:
@@ -122,9 +127,17 @@ class _Column:
             labelled = f"coalesce(bool_and({x} IN ({codes})), true)"
         return whole, labelled, in_day
 
-    def notice(self) -> Words:
-        """Return a sentence about a column of durations."""
+    def notice(self) -> Words | None:
+        """Return a sentence about a column of durations, or one of ordered labels."""
         name = listed([self.name])
+        if self.is_category and self.measure == "ordinal" and not self.text:
+            return (
+                f"{name} is text, the labels of ordered codes; "
+                + Option("--as-codes", self.name)
+                + " for ranges of codes"
+            )
+        if not self.is_duration:
+            return None
         return joined("", [f"{name} is a number, of seconds, because its times exceed a day"])
 
 
@@ -141,16 +154,20 @@ def _printed(x: str, text: bool) -> str:
 def _columns(file: StatisticsFile, dialect: Dialect) -> list[_Column]:
     """Return the columns. Raises AnonError for missing codes of a column that is not there."""
     names = {fold(each["name"]): each["name"] for each in file.columns}
-    stated = {}
-    for name, codes in dialect.missing:
+    for name in (*dialect.as_codes, *(name for name, _ in dialect.missing)):
         if fold(name) not in names:
             hint = did_you_mean(name, list(names.values()))
             raise file.source.error(f"have the column {listed([name])}", "no such column", hint)
-        stated[names[fold(name)]] = codes
-    return [
+    stated = {names[fold(name)]: codes for name, codes in dialect.missing}
+    found = [
         _column(file.source, at, each, stated.get(each["name"]), dialect.trim)
         for at, each in enumerate(file.columns)
     ]
+    as_codes = {fold(name) for name in dialect.as_codes}
+    for each in found:  # a release says that a column has numbers by its measure
+        is_scale = file.source.labels and each.measure == SCALE
+        each.as_codes = fold(each.name) in as_codes or is_scale
+    return found
 
 
 def _column(

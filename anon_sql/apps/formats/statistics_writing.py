@@ -16,6 +16,7 @@ import pyarrow as pa
 from anon_sql.apps.formats import dictionary
 from anon_sql.apps.formats.dictionary import spelled
 from anon_sql.apps.formats.held import Held, columns_of, require
+from anon_sql.apps.formats.statistics import SCALE
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError, listed, not_installed
 
@@ -140,11 +141,13 @@ class _Written:
 
     codes: dict[str, dict[float, str]] = field(default_factory=dict)
     formats: dict[str, str] = field(default_factory=dict)
+    measures: dict[str, str] = field(default_factory=dict)
 
     def without_empty(self) -> "_Written":
         """Return what is said of columns of which something is said."""
         codes = {name: labels for name, labels in self.codes.items() if labels}
-        return _Written(codes, {name: text for name, text in self.formats.items() if text})
+        formats = {name: text for name, text in self.formats.items() if text}
+        return _Written(codes, formats, self.measures)
 
 
 def write(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) -> None:
@@ -166,6 +169,8 @@ def write(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) 
     options["variable_format"] = written.formats
     if kind.labels:
         options["variable_value_labels"] = written.codes
+    if kind.writer == "write_sav":
+        options["variable_measure"] = written.measures
     try:
         getattr(pyreadstat, kind.writer)(frame, str(path), **options)
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
@@ -244,6 +249,7 @@ def _frame(
                 own = {"0": "false", "1": "true"}
             written.codes[name] = _present(values, own)
             written.formats[name] = _format(sql_type, kind)
+            written.measures[name] = "nominal" if sql_type == "BOOLEAN" else SCALE
             found[name] = values.to_pandas()
             continue
         is_text = raw.get(name, "VARCHAR") == "VARCHAR" and not own
@@ -252,6 +258,7 @@ def _frame(
         if coded and all(len(text.encode()) <= kind.labels for text in coded[1].values()):
             found[name] = pd.Series(coded[0].to_pylist(), dtype="Int32")
             written.codes[name], written.formats[name] = coded[1], kind.whole
+            written.measures[name] = "nominal"
         else:
             found[name] = pd.Series(values.to_pylist(), dtype=object).fillna("")
     written = written.without_empty()
@@ -267,10 +274,12 @@ def _of_whole(found: dict[str, Any], written: _Written) -> _Written:
     codes: dict[str, dict[float, str]] = {}
     for name, labels in written.codes.items():
         values = found[name].dropna()
+        if written.measures[name] == SCALE and values.isin(list(labels)).all():
+            continue  # a reader could not tell these numbers from codes
         if ((values % 1 == 0) & (values.abs() < _INT)).all():
             found[name] = found[name].astype("Int32")
             codes[name] = {int(code): text for code, text in labels.items() if code % 1 == 0}
-    return _Written(codes, written.formats)
+    return _Written(codes, written.formats, written.measures)
 
 
 def _types(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:

@@ -38,6 +38,7 @@ DIALECT = (
     "sheet",
     "first_row",
     "missing",
+    "as_codes",
     "variable_labels",
     *PARAMETERS,
 )  # keys of a recipe's source

@@ -193,6 +193,7 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
         sheet=said.get("sheet"),
         first_row=_first_row(function, said.get("first_row", 1)),
         missing=missing_codes.of_recipe(function, said.get("missing", {})),
+        as_codes=tuple(map(str, said.get("as_codes", ()))),
         variable_labels=said.get("variable_labels", False),
     )
 
