@@ -28,6 +28,11 @@ from anon_sql.core.names import quote
 from anon_sql.errors import Option, Words, joined, listed
 from anon_sql.hosts.columns import portions
 
+_TOTALS = {  # words for a total in languages of Europe
+    *("total,totals,sum,grand total,overall,summe,gesamt,gesamtsumme,insgesamt,somme".split(",")),
+    *("total général,totaal,som,totale,somma,suma,suma total,total geral,razem,ogółem".split(",")),
+    *("celkem,součet,summa,yhteensä,összesen,итого,всего".split(",")),
+}
 OF_FILE = ""  # in place of a column, of a sentence about the file
 _ASK = 1 << 14  # rows between two looks for a request to stop
 _LONGEST = (1 << 31) - 1  # bytes of a field, as for columns of text in Arrow
@@ -340,7 +345,28 @@ def typed_table(
     if is_header:
         check_values(con, source, TEXTS, found.said, kinds)
     _create(con, table, found.names, kinds)
-    return of_names(found) | _nearly_typed(con, found.names, kinds)
+    said: list[str | Words] = [*of_names(found).values(), *_odd_rows(con, kinds)]
+    of_file = {OF_FILE: joined("; ", said)} if said else {}
+    return of_file | _nearly_typed(con, found.names, kinds)
+
+
+def _odd_rows(con: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Iterator[str]:
+    """Yield a sentence if the last row looks like a total, or the first like a second header."""
+    last = con.execute(f"FROM {quote(TEXTS)} ORDER BY rowid DESC LIMIT 1").fetchall()
+    texts = [text.strip(" :.").casefold() for row in last for text in row if text]
+    if any(text in _TOTALS for text in texts):
+        yield "its last row looks like a total, not like a person; remove that line"
+    if all(kind == "VARCHAR" for kind in kinds):
+        samples = notations.of_file(con, TEXTS, len(kinds)).samples(_SAMPLE)
+        typed_below = sum(
+            bool(len(sample) > 1 and _possible(sample[1:]) and not _possible(sample[:1]))
+            for sample in samples
+        )
+        if typed_below > 1:
+            yield (
+                f"its first row looks like a second header, since {typed_below:,} columns are "
+                "numbers or dates but for it; remove that line"
+            )
 
 
 def _create(
