@@ -13,6 +13,7 @@ import pyreadstat
 import pytest
 
 import anon_sql
+from anon_sql.apps import files
 from anon_sql.apps.formats import reader
 from anon_sql.apps.studio.source import Source
 from tests.command import refused, run
@@ -425,3 +426,17 @@ def test_columns_of_codes_stand_in_the_recipe(tmp_path):
     assert run("roles", path, "--recipe", recipe, "--as-codes", "ILLNESS").exit_code == 0
     assert 'as_codes = ["ILLNESS"]' in recipe.read_text()
     assert "have the column NONE" in refusal(path, "--as-codes", "NONE")
+
+
+def test_files_of_other_makers_are_tables(shared_data):
+    """Every column and row of them, and a date, a time or a number where the file says so."""
+    found = sorted(path for path in (shared_data / "statistics").glob("*") if path.is_file())
+    if not found:
+        pytest.skip("needs files of SPSS, SAS and Stata in ../shared/data/statistics")
+    for path in found:
+        with anon_sql.connect() as con:
+            files.read(con, path, "raw")
+            read_as = getattr(pyreadstat, reader.READERS[path.suffix])
+            rows, said = read_as(path, output_format="dict", disable_datetime_conversion=True)
+            assert con.table("raw").columns == said.column_names
+            assert con.table("raw").shape[0] == len(rows[said.column_names[0]])
