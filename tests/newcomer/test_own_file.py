@@ -18,9 +18,9 @@ RELEASE = "anon-sql release kunden.csv frei.csv --delimiter ';' "
 ROLES = "--quasi Straße,Größe,Alter --sensitive Gruppe --identifier Betrag"
 MISTAKES = {
     "delimiter": (
-        "anon-sql release kunden.csv frei.csv --k 5 " + ROLES,
-        "release: IN must have fields between ',', got ';' and no ',' in line 1; pass --delimiter ';', "
-        "or --delimiter ',' if there is one column",
+        "anon-sql release kunden.csv frei.csv --delimiter , --k 5 " + ROLES,
+        "release: IN must have as many fields in every line as in the first, 1, got 3 in line 2; a field "
+        "that holds the delimiter must stand in quotes",
     ),
     "quote": (
         RELEASE + "--quote ';' --k 5 " + ROLES,
