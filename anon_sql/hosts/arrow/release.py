@@ -36,7 +36,8 @@ from anon_sql.pipeline.request import Relation, Request, Source, checked, roles_
 from anon_sql.pipeline.synthesize import require_sensitive, synthesize
 from anon_sql.pipeline.table import shown
 from anon_sql.suggest.combinations import Counts
-from anon_sql.suggest.roles import Shape, kind_of, without_identifiers
+from anon_sql.suggest.identifiers import without_identifiers
+from anon_sql.suggest.roles import Shape, kind_of
 
 _numbers = itertools.count(1)
 _REST = "anon_frame_rest_"  # views of the columns that only a * releases

@@ -15,7 +15,7 @@ from anon_sql.errors import AnonError, Parameter, Words, did_you_mean, listed
 from anon_sql.hosts.duckdb.binding import require_names
 from anon_sql.hosts.duckdb.relation import Scope, place_of
 from anon_sql.linked.schema import Link, LinkedTable, Schema, arrange, read_links, side_of
-from anon_sql.suggest.roles import refuse_identifiers
+from anon_sql.suggest.identifiers import refuse_identifiers
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
 Place = tuple[str, str, str]

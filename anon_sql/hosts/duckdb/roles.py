@@ -25,7 +25,7 @@ from anon_sql.hosts.duckdb.binding import (
 from anon_sql.hosts.duckdb.identifiers import shape_in
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
-from anon_sql.suggest import roles as suggestions
+from anon_sql.suggest import identifiers
 from anon_sql.suggest.roles import Shape
 
 _LOOK = 48  # bytes that a value costs while its column is looked at for suggestions
@@ -141,8 +141,8 @@ def refuse_identifiers(
         "SELECT struct_pack(*COLUMNS(*)) AS looks FROM __anon_looks('__anon_few')"
     ).to_arrow_table()
     shapes = shapes_of(rest, packed.column("looks"))
-    reasons = suggestions.identifiers_among(function, rest, shapes)
-    suggestions.refuse_identifiers(function, parameter, reasons)
+    reasons = identifiers.identifiers_among(function, rest, shapes)
+    identifiers.refuse_identifiers(function, parameter, reasons)
 
 
 def _described(

@@ -32,7 +32,7 @@ from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import require_one_call, udf
 from anon_sql.hosts.duckdb.roles import described, shapes_of
 from anon_sql.pipeline.request import Request, Source, checked
-from anon_sql.suggest.roles import without_identifiers
+from anon_sql.suggest.identifiers import without_identifiers
 
 HOUR = 3600.0
 MANY = 100_000  # rows whose memory is worth the milliseconds of returning it
