@@ -14,6 +14,7 @@ from anon_sql import system
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
+from anon_sql.apps.cli.linked_folder import read_folder
 from anon_sql.apps.cli.options import ReleaseCall, Statement, read_hierarchy, refuse
 from anon_sql.apps.linked_checks import (
     checked,
@@ -65,14 +66,10 @@ _TAKEN = (
 
 @contextmanager
 def opened(function: str, name: str, source: Path) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database file without changing it, or a folder of files as views of their names."""
+    """Open a database file without changing it, or a folder with a file per table."""
     if source.is_dir():
         with anon_sql.connect() as con:
-            for file in sorted(source.iterdir()):
-                if file.suffix.lower() == ".parquet":
-                    con.read_parquet(files.parquet(file, (function, name))).create_view(file.stem)
-                elif file.suffix.lower() == ".csv":
-                    files.read(con, file, file.stem, called=(function, name))
+            read_folder(con, function, name, source)
             yield con
         return
     if source.suffix.lower() not in DATABASES:
