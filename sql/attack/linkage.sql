@@ -25,20 +25,9 @@ CREATE OR REPLACE MACRO linkage(
     raw, released, known := NULL, control := NULL, attempts := 2000, seed := 42, quasi := NULL,
     hierarchy := NULL
 ) AS TABLE
-WITH
-__anon_classed AS (
-    FROM __anon_class_groups(
-        released, raw, __anon_measure_call(raw, quasi, NULL), 'none')
-),
-__anon_no_one AS (FROM query_table(raw) LIMIT 0)
 SELECT system.main.unnest(__anon_criteria_linked(
     __anon_given, __anon_persons, __anon_controls, __anon_types, system.main.struct_pack(
         known := __anon_names(known), attempts := attempts, seed := seed),
     system.main.current_setting('threads')), recursive := true)
-FROM
-    __anon_given(raw, released, __anon_measure_call(raw, quasi, NULL), hierarchy, '__anon_classed'),
-    (SELECT __anon_groups AS __anon_persons FROM __anon_class_groups(
-        raw, released, __anon_measure_call(raw, quasi, NULL), 'none')),
-    (SELECT __anon_groups AS __anon_controls FROM __anon_class_groups(
-        coalesce(control, '__anon_no_one'), released, __anon_measure_call(raw, quasi, NULL), 'none')),
-    __anon_types(coalesce(control, '__anon_no_one'));
+FROM __anon_attacked(
+    raw, released, control, __anon_measure_call(raw, quasi, NULL), 'none', hierarchy);
