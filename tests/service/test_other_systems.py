@@ -15,6 +15,8 @@ import pytest
 
 from anon_sql import system
 from anon_sql.hosts import files
+from tests.apps.studio.visitor import COMMAND, running
+from tests.command import refused
 from tests.command import run as command
 
 PACKAGE = Path(system.__file__).parent
@@ -138,6 +140,52 @@ def test_a_system_without_the_modules_and_functions_of_posix(tmp_path):
         "left": [],
         "hidden": False,
     }, ended.stderr
+
+
+COMPILES = r"""
+import anon_sql
+
+con = anon_sql.connect()
+con.execute("SET enable_progress_bar = false")
+con.execute("CREATE TABLE people AS SELECT i * 7 % 60 AS age, i % 5 AS ill FROM range(300) t(i)")
+call = "FROM mondrian('people', k := 10, quasi := 'age', keep := 'ill')"
+assert len(con.execute(call).fetchall()) == 300
+"""
+
+
+@pytest.mark.slow
+def test_kernels_compile_there_with_the_help_of_a_second_process(tmp_path):
+    with_kill = HIDE.replace("SIGKILL ", "")  # Popen.kill needs it here, and not on Windows
+    (tmp_path / "job.py").write_text(with_kill + COMPILES)
+    ended = subprocess.run(
+        [sys.executable, "job.py"],
+        cwd=tmp_path,
+        env={**REST, "PYTHONPATH": str(PACKAGE.parent), "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert list((tmp_path / "cache").rglob("*.nbi"))
+
+
+def test_the_studio_runs_there(tmp_path):
+    (tmp_path / "people.csv").write_text("age,city\r\n" + "1,Bonn\r\n2,Ulm\r\n" * 20)
+    with running(tmp_path, "people.csv", code=HIDE + COMMAND[-1]) as studio:
+        page = studio.enter().page("/data/table")
+    assert "people.csv" in page
+    assert ">40<" in page
+
+
+def test_a_target_that_differs_in_case_alone_is_the_source_there(tmp_path):
+    """As on a case-insensitive file system, both names lead to one file."""
+    people = tmp_path / "people.csv"
+    people.write_text("age\n" + "1\n2\n" * 20)
+    os.link(people, tmp_path / "People.csv")
+    said = refused("release", people, tmp_path / "People.csv", "--quasi", "age", "--overwrite")
+    assert said.startswith("release: OUT must be a different file from IN")
+    assert people.read_text().startswith("age")
 
 
 def test_paths_of_windows(monkeypatch):
