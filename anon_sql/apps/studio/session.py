@@ -252,7 +252,7 @@ class Session:
             self.tables["statement"][name] = str(value)
         elif name.startswith("accepted:"):
             self.tables["accepted"][name.partition(":")[2]] = str(value)
-        elif name in ("role", "read", "weight", "hierarchy"):
+        elif name in ("role", "unseen_role", "read", "weight", "hierarchy"):
             self._of_columns(name, value, columns)
         else:
             self._of_release(name, value)
@@ -270,7 +270,7 @@ class Session:
             rows_of_people = not value and self.repeating
             _set(release, UNIT, ROW if rows_of_people else None)
             if value:
-                self._set_role([str(value)], "identifier")
+                self._of_columns("role", "identifier", [str(value)])
         elif name == TRANSPARENT.name:
             self._set_transparent(str(value))
         elif name == "assumptions":
@@ -293,8 +293,10 @@ class Session:
         _set(release, "key", (release.get("key") or KEY) if how else self.key)
 
     def _of_columns(self, name: str, value: Any, columns: list[str]) -> None:
-        if name == "role":
+        if name in ("role", "unseen_role"):
             self._set_role(columns, str(value))
+            seen = set(columns) if name == "role" else set()  # others are not confirmed
+            self.read = self.read - set(columns) | seen
         elif name == "read":
             self.read = self.read | set(columns) if value else self.read - set(columns)
         elif name == "weight":
@@ -316,7 +318,6 @@ class Session:
         self.tables["roles"] = {
             each: [column for column in self.names if roles[column] == each] for each in ROLES
         }
-        self.read |= set(columns)
         quasi = self.tables["roles"]["quasi"]
         weights = {
             n: w for n, w in (self.tables["release"].get("weights") or {}).items() if n in quasi

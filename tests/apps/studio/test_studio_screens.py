@@ -268,3 +268,15 @@ def test_hostile_names(tmp_path):
         page = found.page("/data/check")
         fresh.execute(released_by(page))
         check_figures(fresh, page, 40)
+
+
+def test_a_role_of_rows_that_were_not_in_view_is_not_confirmed(people):
+    with running(people, "people.parquet") as studio:
+        studio.enter()
+        studio.page("/data/roles")
+        studio.choose("role", "exclude", ["cost", "age"])
+        assert "3 of 5 roles are not confirmed yet." in studio.page("/data/roles")
+        studio.choose("unseen_role", "keep", ["age", "height"])
+        text = studio.page("/data/roles")
+        assert "4 of 5 roles are not confirmed yet." in text
+        assert 'data-column="height" data-role="keep"' in text

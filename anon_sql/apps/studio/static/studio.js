@@ -132,50 +132,81 @@ function flush() {
   return sending;
 }
 
-// ---- rows of Roles that were in view: others are not confirmed
-const seen = new Set();
+// ---- rows of Roles: those that were never in view are not confirmed
+const unseen = new Set(); // columns
+const rowsOf = (which = "") => all(`.roles tbody tr${which}`);
+const shownRows = () => rowsOf(":not([hidden])");
+const columnsOf = (rows) => rows.map((row) => row.dataset.column);
+const figure = (number) => number.toLocaleString("en");
 const watcher = new IntersectionObserver((found) => {
   found.forEach(({ target, intersectionRatio }) => {
-    if (intersectionRatio >= 0.6) { seen.add(target.closest("tr").dataset.column); watcher.unobserve(target); }
+    if (intersectionRatio >= 0.6) { unseen.delete(target.closest("tr").dataset.column); watcher.unobserve(target); }
   });
   countUnseen();
-}, { threshold: 0.6, rootMargin: "-90px 0px 0px 0px" });
+}, { threshold: 0.6, rootMargin: "-150px 0px 0px 0px" });
 
 function watchRows() {
-  seen.clear();
+  unseen.clear();
   watcher.disconnect();
-  all(".roles tbody tr").forEach((row) => { if ($(".read", row).checked) seen.add(row.dataset.column); else watcher.observe($(".role", row)); });
+  rowsOf().forEach((row) => { if (!$(".read", row).checked) { unseen.add(row.dataset.column); watcher.observe($(".role", row)); } });
   countUnseen();
+  filter();
 }
 
-const unseen = (rows) => rows.filter((row) => !seen.has(row.dataset.column) && !$(".read", row).checked);
-
 function countUnseen() {
-  const left = unseen(all(".roles tbody tr")).length, note = $("#unseen");
-  if (note) note.textContent = left ? `${left} not in view yet: scroll down.` : "";
+  const left = unseen.size, note = $("#unseen");
+  if (note) note.textContent = left ? `${figure(left)} not in view yet: scroll down.` : "";
 }
 
 function refuseUnseen(rows) {
-  const left = unseen(rows);
+  const left = rows.filter((row) => unseen.has(row.dataset.column));
   if (!left.length) return false;
-  say(`${left.length} of these columns ${left.length === 1 ? "was" : "were"} not in view yet. Look at every row, then confirm.`);
-  if (left[0].hidden) { $("#find").value = $("#filter").value = ""; filter(); }
+  say(`${figure(left.length)} of these columns ${left.length === 1 ? "was" : "were"} not in view yet. Look at every row, then confirm.`);
   left[0].scrollIntoView({ block: "center", inline: "nearest" });
   return true;
 }
 
-function setRole(rows, role) {
-  const known = rows.filter((row) => row.dataset.role !== role);
-  rows.forEach((row) => { $(".role", row).value = row.dataset.role = role; $(".read", row).checked = true; });
-  if (known.length) choose("role", role, rows.map((row) => row.dataset.column));
-  else if (rows.length) choose("read", true, rows.map((row) => row.dataset.column));
+function setRole(rows, role, blind = []) { // blind: rows that were not in view, so that their role is set and not confirmed
+  const changed = rows.some((row) => row.dataset.role !== role);
+  [...rows, ...blind].forEach((row) => { $(".role", row).value = row.dataset.role = role; });
+  rows.forEach((row) => { $(".read", row).checked = true; unseen.delete(row.dataset.column); });
+  countUnseen();
+  if (blind.length) choose("unseen_role", role, columnsOf(blind));
+  if (rows.length) choose(changed ? "role" : "read", changed ? role : true, columnsOf(rows));
+}
+
+function setTicked() {
+  const role = $("#ticked-role").value, rows = all(".roles .selected:checked").map((each) => each.closest("tr"));
+  if (!role) { say("Choose a role first."); return $("#ticked-role").focus(); }
+  setRole(rows.filter((row) => !unseen.has(row.dataset.column)), role, rows.filter((row) => unseen.has(row.dataset.column)));
+  rows.forEach((row) => { $(".selected", row).checked = false; });
+  $("#ticked-role").value = "";
+  countTicked();
+}
+
+function tickShown(ticked) {
+  shownRows().forEach((row) => { $(".selected", row).checked = ticked; });
+  countTicked();
+}
+
+function countTicked() {
+  const ticked = all(".roles .selected:checked"), shown = shownRows();
+  const hidden = ticked.filter((each) => each.closest("tr").hidden).length;
+  $("#set-ticked").disabled = !ticked.length;
+  $("#set-ticked").textContent = ticked.length ? `Set ${figure(ticked.length)}${hidden ? `, ${figure(hidden)} not shown` : ""}` : "Set";
+  $("#all").checked = shown.length > 0 && ticked.length - hidden === shown.length;
 }
 
 function filter() {
-  const text = $("#find").value.toLowerCase(), role = $("#filter").value;
-  all(".roles tbody tr").forEach((row) => {
-    row.hidden = !row.dataset.column.toLowerCase().includes(text) || (role && row.dataset.role !== role);
-  });
+  const text = $("#find").value.toLowerCase(), role = $("#filter").value, suggested = $("#suggestion").value, rows = rowsOf();
+  const fits = (row) => `${row.dataset.column}\n${row.dataset.label}`.toLowerCase().includes(text) &&
+    (!role || (role === "unread" ? !$(".read", row).checked : row.dataset.role === role)) && (!suggested || row.dataset.suggested === suggested);
+  rows.forEach((row) => { row.hidden = !fits(row); });
+  const shown = shownRows(), some = shown.length < rows.length;
+  if (shown.length && !shown.some((row) => row.tabIndex === 0)) rows.forEach((row) => { row.tabIndex = row === shown[0] ? 0 : -1; });
+  $("#shown").textContent = some ? `${figure(shown.length)} of ${figure(rows.length)} columns are shown.` : "";
+  $("#confirm-all").textContent = some ? `Confirm ${figure(shown.length)} shown (c)` : `Confirm all ${figure(rows.length)} (c)`;
+  countTicked();
 }
 
 document.addEventListener("input", ({ target }) => {
@@ -192,13 +223,10 @@ document.addEventListener("input", ({ target }) => {
 
 document.addEventListener("change", ({ target }) => {
   const row = target.closest("tr[data-column]");
-  if (target.id === "filter") return filter();
-  if (target.id === "all") return all(".roles tbody tr:not([hidden]) .selected").forEach((each) => { each.checked = target.checked; });
-  if (target.id === "set-all") {
-    const rows = all(".roles tbody tr").filter((each) => $(".selected", each).checked);
-    if (target.value && !refuseUnseen(rows)) setRole(rows, target.value);
-    target.value = "";
-  } else if (row && target.className === "role") setRole([row], target.value);
+  if (target.id === "filter" || target.id === "suggestion") return filter();
+  if (target.id === "all") return tickShown(target.checked);
+  if (row && target.className === "selected") countTicked();
+  else if (row && target.className === "role") setRole([row], target.value);
   else if (row && target.className === "read") choose("read", target.checked, [row.dataset.column]);
   else if (target.name && !("local" in target.dataset) && !target.closest("form") && (target.type !== "number" || target.value === "")) {
     const value = target.type === "checkbox" ? target.checked : target.value;
@@ -233,7 +261,8 @@ document.addEventListener("click", async (event) => {
   else if ("copy" in said) { await navigator.clipboard.writeText($("pre", button.closest("section")).textContent); say("Copied."); }
   else if (button.id === "keys-button") $("#keys").showModal();
   else if (button.id === "stop") ask("/stop", { number: Number(said.number) });
-  else if (button.id === "confirm-all") confirmAll();
+  else if (button.id === "confirm-all") confirmShown();
+  else if (button.id === "set-ticked") setTicked();
   else if (button.id === "quit") load($("#main"), "/quit", {});
 });
 
@@ -242,17 +271,19 @@ function put(control, value) {
   control.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
-function confirmAll() {
-  if (refuseUnseen(all(".roles tbody tr"))) return;
-  all(".read").forEach((each) => { each.checked = true; });
-  choose("read", true, all(".roles tbody tr").map((row) => row.dataset.column));
+function confirmShown() {
+  const rows = shownRows();
+  if (!rows.length || refuseUnseen(rows)) return;
+  rows.forEach((row) => { $(".read", row).checked = true; });
+  choose("read", true, columnsOf(rows));
 }
 
 function move(row, step) {
-  const rows = all(".roles tbody tr:not([hidden])");
+  const rows = shownRows();
   const next = rows[Math.min(Math.max(rows.indexOf(row) + step, 0), rows.length - 1)];
   if (!next) return;
-  all(".roles tbody tr").forEach((each) => { each.tabIndex = each === next ? 0 : -1; });
+  rowsOf("[tabindex='0']").forEach((each) => { each.tabIndex = -1; });
+  next.tabIndex = 0;
   next.focus();
 }
 
@@ -261,16 +292,20 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
   if (target.matches("input:not([type=checkbox]):not([type=range]), textarea, select")) {
     if (pressed === "Escape") target.blur();
+    else if (pressed === "Enter" && target.id === "find") move(null, 1);
     return;
   }
-  const row = target.closest("tr[data-column]") || $(".roles tbody tr[tabindex='0']");
+  const focused = target.closest("tr[data-column]"), row = focused || $(".roles tbody tr[tabindex='0']");
   const screens = all("nav a").map((each) => each.getAttribute("href"));
   const at = screens.indexOf(location.pathname);
   const roles = ["identifier", "quasi", "sensitive", "keep", "exclude"];
-  if (row && pressed === "ArrowDown") move(row, target.closest("tr[data-column]") ? 1 : 0);
+  if (row && pressed === "ArrowDown") move(row, focused ? 1 : 0);
   else if (row && pressed === "ArrowUp") move(row, -1);
-  else if (row && roles[pressed - 1]) setRole([row], roles[pressed - 1]);
-  else if (row && pressed === "c") confirmAll();
+  else if (focused && roles[pressed - 1]) setRole([focused], roles[pressed - 1]);
+  else if (focused === target && pressed === " ") { const box = $(".selected", focused); box.checked = !box.checked; countTicked(); }
+  else if (row && pressed === "a") tickShown(!$("#all").checked);
+  else if (row && pressed === "s") $("#ticked-role").focus();
+  else if (row && pressed === "c") confirmShown();
   else if (pressed === "/" && $("#find")) $("#find").focus();
   else if (pressed === "?") $("#keys").showModal();
   else if (pressed === "n" && screens[at + 1]) go(screens[at + 1]);
