@@ -276,18 +276,39 @@ def _open(source: Source) -> Any:
     return python_calamine.load_workbook(str(source.path))
 
 
+def sheets(source: Source) -> dict[str, bool]:
+    """Return the sheets of a workbook that have rows, and whether each is hidden.
+
+    Raises AnonError for a workbook that cannot be read.
+    """
+    with _as_sentence(source):
+        book = _open(source)
+        hidden = _hidden(book)
+        return {name: hidden[name] for name in _filled(book)}
+
+
+def _hidden(book: Any) -> dict[str, bool]:
+    return {each.name: not str(each.visible).endswith(".Visible") for each in book.sheets_metadata}
+
+
+def _tables(book: Any) -> list[str]:
+    """Return the sheets of cells; others are charts."""
+    return [each.name for each in book.sheets_metadata if "WorkSheet" in str(each.typ)]
+
+
+def _filled(book: Any) -> list[str]:
+    return [name for name in _tables(book) if book.get_sheet_by_name(name).height]
+
+
 def _chosen(source: Source, book: Any, wanted: str | None) -> str:
     """Return the name of the sheet that is read. Raises AnonError unless there is one."""
-    hidden = {
-        each.name: not str(each.visible).endswith(".Visible") for each in book.sheets_metadata
-    }
-    tables = [each.name for each in book.sheets_metadata if "WorkSheet" in str(each.typ)]
+    hidden, tables = _hidden(book), _tables(book)
     if wanted is not None:
         if wanted in tables:
             return wanted
         rule = f"have the sheet '{wanted}'"
         raise source.error(rule, _listed(tables, hidden))
-    filled: list[str] = [name for name in tables if book.get_sheet_by_name(name).height]
+    filled = _filled(book)
     if not filled:
         raise source.error("have rows in a sheet", "empty sheets alone")
     if len(filled) > 1:

@@ -97,6 +97,7 @@ class Bench:
             "bytes": file.stat().st_size if file.is_file() else None,
             "sha256": digest(file) if table is None else None,
             "written": self.source.written(),
+            "sheets": self.sheets(),
             "noticed": words(noticed.items()),
             "every": self._every(),
             "beside": self.source.beside(columns),
@@ -111,6 +112,10 @@ class Bench:
     def detected(self) -> dict[str, Any] | None:
         """Return how a CSV file looks, which may not be readable; None for another source."""
         return self.source.written()
+
+    def sheets(self) -> dict[str, bool]:
+        """Return the sheets of a workbook, and whether each is hidden; {} for another source."""
+        return self.source.sheets()
 
     def lines(self) -> dict[str, Any]:
         """Return the first lines of a CSV file, with their values."""

@@ -28,7 +28,7 @@ STOPPED = "Stopped. Nothing was released."
 CALLS = frozenset(
     "table roles risk tree first preview attacks compare check remedies question rows pairs".split()
 ) | {"save", "sign"}
-LOOKS = frozenset({"detected", "lines"})  # calls that need no table
+LOOKS = frozenset({"detected", "lines", "sheets"})  # calls that need no table
 
 
 class Engine:

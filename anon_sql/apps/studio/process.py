@@ -83,7 +83,7 @@ class Engine:
             await self.end()
 
     async def read_as(self, dialect: Mapping[str, Any]) -> None:
-        """Let a new process read the source, a CSV file, in another way."""
+        """Let a new process read the source, a CSV file or a workbook, in another way."""
         if self._running is not None:
             await self.stop(self._running[0])
         async with self._turn:

@@ -30,6 +30,8 @@ IDLE = 3600.0  # seconds without a request after which the studio ends
 _BODY = 1 << 20  # bytes of the largest request
 _KINDS = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
+_POSTED = ("choice", "dialect", "sheet", "load", "stop", "ask", "save", "write", "quit")
+
 Part = Callable[[Request], Awaitable[Response]]
 
 
@@ -41,8 +43,9 @@ class Studio:
         self.session = Session(Path(source["start"]))
         path = Path(source["path"])
         stored = recipes.is_recipe(path) or files.in_database(path) is not None
-        csv = not stored and files.kind(path)[0] == "csv"
-        self.written = dict(FORM) if csv else None  # what the first screen says of it
+        kind = None if stored else files.kind(path)[0]
+        self.written = dict(FORM) if kind == "csv" else None  # what the first screen says of it
+        self.sheet = "" if kind == "workbook" else None  # that the first screen says
         self.server: uvicorn.Server | None = None
         self._opening: asyncio.Task[None] | None = None
         self._stopping: asyncio.Task[None] | None = None
@@ -53,10 +56,7 @@ class Studio:
             Route("/data/progress", self._progress),
             Route("/data/verdict", self._verdict),
             Route("/data/{part}", self._part),
-            *(
-                Route(f"/{name}", getattr(self, f"_{name}"), methods=["POST"])
-                for name in ("choice", "dialect", "load", "stop", "ask", "save", "write", "quit")
-            ),
+            *(Route(f"/{name}", getattr(self, f"_{name}"), methods=["POST"]) for name in _POSTED),
         ]
         self.app = Starlette(routes=routes, lifespan=self._life)
 
@@ -140,15 +140,21 @@ class Studio:
         text, control = (
             (str(error), error.control) if isinstance(error, Refused) else sentence(error)
         )
-        if again == "/data/table" and self.written is not None and not stopped:
+        sheets: dict[str, bool] = {}
+        if again == "/data/table" and not stopped:
             with contextlib.suppress(Refused):
-                detected = await self.engine.call("detected")
+                if self.written is not None:
+                    detected = await self.engine.call("detected")
+                if self.sheet is not None:
+                    sheets = await self.engine.call("sheets")
         said = {"text": text, "control": control, "again": again, "stopped": stopped}
-        return self._shown("failed.html", **said, written=self.written, detected=detected)
+        how = {"written": self.written, "detected": detected}
+        return self._shown("failed.html", **said, **how, sheets=sheets, sheet=self.sheet)
 
     def _table(self) -> Response:
-        detected = self.session.facts["written"]
-        return self._shown("part_table.html", written=self.written, detected=detected)
+        facts = self.session.facts
+        how = {"written": self.written, "detected": facts["written"]}
+        return self._shown("part_table.html", **how, sheets=facts["sheets"], sheet=self.sheet)
 
     async def _data_table(self, request: Request) -> Response:
         return self._table()
@@ -350,9 +356,19 @@ class Studio:
         if self.written is None:
             return Response(status_code=404)
         said = await self._body(request)
-        found = {name: str(said.get(name, known)) for name, known in FORM.items()}
-        await self.engine.read_as(stated(found))
-        self.written, self.session, self._opening = found, Session(self.session.start), None
+        self.written = {name: str(said.get(name, known)) for name, known in FORM.items()}
+        return await self._read_again(stated(self.written))
+
+    async def _sheet(self, request: Request) -> Response:
+        """Read another sheet of a workbook; there are no choices then."""
+        if self.sheet is None:
+            return Response(status_code=404)
+        self.sheet = str((await self._body(request)).get("sheet", ""))
+        return await self._read_again({"sheet": self.sheet or None})
+
+    async def _read_again(self, said: Mapping[str, Any]) -> Response:
+        await self.engine.read_as(said)
+        self.session, self._opening = Session(self.session.start), None
         try:
             await asyncio.shield(self._open())
         except (Refused, AnonError) as error:

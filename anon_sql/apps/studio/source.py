@@ -16,7 +16,9 @@ from anon_sql.apps.cli.roles import as_written
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import PARAMETERS, Declared
+from anon_sql.apps.formats import workbooks
 from anon_sql.apps.formats.dictionary import missing
+from anon_sql.apps.formats.format import Source as FormatSource
 from anon_sql.apps.formats.missing_codes import Missing
 from anon_sql.apps.studio import csv_file
 from anon_sql.apps.studio.spelling import sentence
@@ -49,7 +51,8 @@ class Source:
     """The source of a studio.
 
     path: as the command takes it. start: the folder that the studio was started in. said: how a CSV
-    file is written, as ``csv_file.stated`` returns it; None if nothing was said.
+    file is written, as ``csv_file.stated`` returns it, or the ``sheet`` of a workbook; None if
+    nothing was said.
     """
 
     def __init__(self, path: Path, start: Path, said: Mapping[str, Any] | None):
@@ -100,7 +103,7 @@ class Source:
         if self.is_recipe:
             return csv_file.Look(of_recipe.dialect_of(NAME, self.recipe))
         if not self.is_csv:
-            return csv_file.Look(Dialect())
+            return csv_file.Look(Dialect(sheet=self._said.get("sheet")))
         return csv_file.look(self.path, self._said)
 
     @property
@@ -118,6 +121,17 @@ class Source:
             if not self.is_csv
             else csv_file.described(self.file[0], replace(self.look, dialect=self.written_as))
         )
+
+    def sheets(self) -> dict[str, bool]:
+        """Return the sheets of a workbook that have rows, and whether each is hidden.
+
+        Empty for another source, and for a recipe, which names the sheet.
+        """
+        file, table = self.file
+        if self.is_recipe or table is not None or files.kind(file, NAME)[0] != "workbook":
+            return {}
+        _, ending = files.kind(file, NAME)
+        return workbooks.sheets(FormatSource(file, ending, False, None, (NAME, "FILE")))
 
     def lines(self) -> dict[str, Any]:
         """Return the first lines of a CSV file, with their values."""

@@ -54,7 +54,7 @@ _SAY = {  # of options: what to do, and the id of the control
         ("choose “yes” in “Numbers and dates in another notation”", "typed"),
     ),
     "--trim": ("trim = true in the recipe", ""),
-    "--sheet": ("anon-sql roles FILE --sheet {value} --recipe PATH, then open the recipe", ""),
+    "--sheet": ("choose {value} in “Sheet”", "sheet"),
     "--first-row": ("anon-sql roles FILE --first-row {value} --recipe PATH, then open it", ""),
     "--missing": ("missing in the recipe", ""),
     "anon-sql roles FILE --recipe PATH": ("“Save the recipe only” on Sign", ""),
