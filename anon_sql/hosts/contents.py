@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, Words, listed
 from anon_sql.hosts.columns import require_names
-from anon_sql.hosts.files import KINDS, PACKED
+from anon_sql.hosts.files import BY_RECIPE, KINDS, PACKED
 
 _HEAD = 1 << 12  # bytes
 
@@ -71,6 +71,11 @@ def kind_of(path: Path) -> str | None:
     """Return 'parquet' or 'csv' by the ending of a path; None for others."""
     name = path.name.lower()
     return next((kind for ending, kind in _KINDS.items() if name.endswith(ending)), None)
+
+
+def by_recipe(path: Path) -> bool:
+    """Return whether only a recipe or a command reads a file, by its ending."""
+    return path.name.lower().endswith(BY_RECIPE)
 
 
 def require_parquet(function: str, argument: str | Words, path: Path) -> None:

@@ -26,6 +26,11 @@ ROWS = 1_000_000  # of a file
 PACKED = {"": None, ".gz": "gzip", ".zst": "zstd"}  # by ending, DuckDB's name of the compression
 KINDS = {f"{kind}{packed}": "csv" for packed in PACKED for kind in (".csv", ".tsv")}
 KINDS[".parquet"] = "parquet"
+# endings of tables that the command line, recipes and the studio read, and no function of Python
+BY_RECIPE = (
+    *(f"{kind}{packed}" for packed in PACKED for kind in (".jsonl", ".ndjson")),
+    *(".xlsx", ".xls", ".ods", ".sav", ".zsav", ".por", ".sas7bdat", ".xpt", ".dta"),
+)
 _NAME = "release-{:05}.parquet"
 _NAMES = re.compile(r"release-\d{5,}\.parquet")
 _MARK = "anon_sql"  # key in the metadata of a file that was written here

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from anon_sql.apps.files import FORMATS
+from anon_sql.hosts.files import BY_RECIPE, KINDS
 from tests.command import refused, run
 
 pytestmark = pytest.mark.oldest
@@ -15,6 +17,10 @@ pytestmark = pytest.mark.oldest
 PEOPLE = "CREATE TABLE people AS SELECT 'n' || i AS name, 20 + i % 40 AS age, "
 PEOPLE += "if(i % 3 = 0, 'f', 'm') AS sex, if(i % 7 = 0, 'flu', 'cold') AS illness, 1.5 AS dose "
 PEOPLE += "FROM range(100) AS numbers(i)"
+
+
+def test_python_names_the_endings_that_commands_read():
+    assert {*FORMATS} == {*KINDS, *BY_RECIPE}
 
 
 @pytest.fixture

@@ -49,6 +49,24 @@ def test_data_that_cannot_be_released(data, text):
     assert "secret" not in said
 
 
+@pytest.mark.parametrize(
+    "name", ["people.jsonl", "folder/people.SAV", "people.ndjson.gz", "p.xlsx"]
+)
+def test_a_file_that_only_recipes_and_commands_read(name, tmp_path):
+    shown = name.rpartition("/")[2]
+    text = (
+        f"must be the path of a Parquet or CSV file, got '{shown}'; write a recipe for it with "
+        "'anon-sql roles FILE --recipe PATH', and release it with anon_sql.recipe or "
+        "'anon-sql release'"
+    )
+    for path in (name, tmp_path / name):
+        assert (
+            refused(lambda path=path: frames.anonymize(path, **CALL)) == f"anonymize: data {text}"
+        )
+    said = refused(lambda: frames.gcp(AGES, released=name, quasi=["age"]))
+    assert said.endswith(text)
+
+
 def test_a_file_that_is_none(tmp_path):
     path = tmp_path / "people.parquet"
     path.write_text("age,n\n1,2\n", encoding="utf-8")

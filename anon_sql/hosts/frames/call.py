@@ -151,7 +151,7 @@ class _Room:
     def named(self, parameter: str, data: Any) -> str:
         """Return the name of a view of a frame, of a file or of a relation of the connection."""
         connection = self.settings.connection
-        if not isinstance(data, str) or is_file(data):
+        if not isinstance(data, str) or is_file(data, refused=connection is None):
             frame = given(self.function, parameter, data, self.con, connection)
             return self.add(parameter, frame.columns)
         if connection is None:

@@ -19,8 +19,19 @@ from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.hosts.arrow.frame import Frame, Positions, in_own_types
 from anon_sql.hosts.arrow.rows import Columns, comments_of, of_arrow, of_relation, unreadable
 from anon_sql.hosts.columns import require_names
-from anon_sql.hosts.contents import kind_of, require_csv, require_parquet, require_unrenamed
+from anon_sql.hosts.contents import (
+    by_recipe,
+    kind_of,
+    require_csv,
+    require_parquet,
+    require_unrenamed,
+)
 from anon_sql.hosts.kept import depth
+
+_BY_RECIPE = (
+    "write a recipe for it with 'anon-sql roles FILE --recipe PATH', and release it with "
+    "anon_sql.recipe or 'anon-sql release'"
+)
 
 
 class PandasFrame(Frame):
@@ -239,9 +250,12 @@ def given(
     )
 
 
-def is_file(text: str) -> bool:
-    """Return whether a text is the path of a Parquet or CSV file, by its ending."""
-    return kind_of(Path(text)) is not None
+def is_file(text: str, *, refused: bool) -> bool:
+    """Return whether a text is the path of a Parquet or CSV file, by its ending.
+
+    refused: whether the path of a file that only recipes and commands read counts, too.
+    """
+    return kind_of(Path(text)) is not None or (refused and by_recipe(Path(text)))
 
 
 def _name(data: Any) -> str:
@@ -309,7 +323,8 @@ def _file(
     kind = kind_of(path)
     rule = Parameter(parameter) + " must be the path of a Parquet or CSV file"
     if kind is None:
-        raise AnonError(function, rule, f"'{path.name}'", "its name ends in .parquet or .csv")
+        hint = _BY_RECIPE if by_recipe(path) else "its name ends in .parquet or .csv"
+        raise AnonError(function, rule, f"'{path.name}'", hint)
     if not path.is_file():
         raise AnonError(function, rule, f"'{path.name}', which does not exist")
     require = require_parquet if kind == "parquet" else require_csv
