@@ -3,13 +3,18 @@
 -- A kept value is a hash, which is all that is needed to see whether two are equal; columns are
 -- cast to the types that hold both relations' values first, so that equal values hash alike.
 
--- present: values; consecutive: as many whole numbers as lie between the least and the greatest; hashed:
--- texts of 64 hexadecimal digits, as anon_pseudonym makes them.
+-- present: values; hashed: texts of 64 hexadecimal digits, as anon_pseudonym makes them.
 CREATE OR REPLACE MACRO __anon_audit_look(x) AS {
     'present': system.main.count(x),
-    'consecutive': __anon_consecutive(x),
     'hashed': coalesce(system.main.bool_and(CASE WHEN system.main.typeof(x) = 'VARCHAR'
         THEN system.main.regexp_full_match(x::VARCHAR, '[0-9a-fA-F]{64}') END), false)};
+-- numbers: values that are numbers; whole: whether all of these are whole; span: how many whole numbers
+-- lie between the least and the greatest. x: a column of DOUBLE. Casts in here would cost the square of
+-- the number of columns.
+CREATE OR REPLACE MACRO __anon_audit_span(x) AS {
+    'numbers': system.main.count(x),
+    'whole': system.main.bool_and(x = system.main.floor(x)),
+    'span': system.main.max(x) - system.main.min(x) + 1};
 CREATE OR REPLACE MACRO __anon_audit_ascends(x) AS coalesce(
     x > system.main.lag(x) OVER (), x IS NOT NULL);
 -- Each value once, with its key and its hash.
@@ -66,6 +71,15 @@ __anon_looked_at AS (
         SELECT __anon_audit_look(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
         FROM __anon_released_columns)
 ),
+__anon_spanned AS (
+    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_spans
+    FROM (
+        SELECT __anon_audit_span(COLUMNS(*))
+        FROM (
+            SELECT TRY_CAST(COLUMNS(
+                lambda __anon_c: __anon_c[:13] <> '__anon_quasi_') AS DOUBLE)
+            FROM __anon_released_columns))
+),
 -- The first rows of the columns without a label, among which the core looks for identifiers.
 __anon_first_rows AS MATERIALIZED (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_firsts
@@ -120,11 +134,13 @@ __anon_released_read AS NOT MATERIALIZED (
 __anon_whole_of AS (
     SELECT system.main.struct_pack(
         distinct_values := __anon_values, ascends := __anon_ascends, looks := __anon_looks,
+        spans := __anon_spans,
         paths := __anon_path_rows,
         threads := system.main.current_setting('threads'),
         time_zone := system.main.current_setting('TimeZone')) AS __anon_whole
     FROM
-        __anon_valued, __anon_ascending, __anon_looked_at, __anon_path_rows(__anon_hierarchy)
+        __anon_valued, __anon_ascending, __anon_looked_at, __anon_spanned,
+        __anon_path_rows(__anon_hierarchy)
 )
 SELECT system.main.unnest(
     __anon_audit_findings(

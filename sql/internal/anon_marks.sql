@@ -1,12 +1,5 @@
 -- Look at every column of one relation, whatever its roles.
 
--- Return whether a column has as many values as whole numbers lie between the least and the greatest.
-CREATE OR REPLACE MACRO __anon_consecutive(x) AS coalesce(
-    system.main.count(TRY_CAST(x AS DOUBLE)) = system.main.count(x)
-    AND system.main.bool_and(TRY_CAST(x AS DOUBLE) = system.main.floor(TRY_CAST(x AS DOUBLE)))
-    AND system.main.max(TRY_CAST(x AS DOUBLE)) - system.main.min(TRY_CAST(x AS DOUBLE)) + 1
-        = system.main.count(x), false);
-
 -- A blank as a class of a regular expression: spaces of every width, tabs, line ends, and signs of no
 -- width.
 CREATE OR REPLACE MACRO __anon_blank() AS
@@ -40,9 +33,4 @@ CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
         lambda __anon_v: CASE WHEN system.main.regexp_full_match(system.main.typeof(__anon_v),
             '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|JSON|ENUM\(.*\)')
             THEN system.main."left"(__anon_v::VARCHAR, 200) END));
--- Return one row, what __anon_looked says of each column of a relation.
-CREATE OR REPLACE MACRO __anon_looks(__anon_relation) AS TABLE
-SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c <> '__anon_row'), __anon_row)
-FROM __anon_sampled(__anon_relation);
-
 CREATE OR REPLACE MACRO __anon_marked(x) AS system.main.list(__anon_audit_mark(x));

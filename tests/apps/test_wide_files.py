@@ -4,6 +4,11 @@ import json
 import subprocess
 import sys
 
+import pytest
+
+import anon_sql
+from anon_sql import AnonError
+
 COLUMNS, ROWS = 240, 1_000
 LIMIT = 1_000_000  # KiB; with one query over all columns and types it was 4,000,000
 KINDS = ["BIGINT", "DOUBLE", "VARCHAR", "DATE", "BOOLEAN", "VARCHAR"]
@@ -41,3 +46,28 @@ def test_a_file_of_many_columns_is_read_in_little_memory(tmp_path):
     assert kinds == KINDS * (COLUMNS // len(KINDS))
     assert rows == ROWS
     assert peak < LIMIT
+
+
+@pytest.mark.parametrize("place", [0, 99, 100, 149])
+def test_an_identifier_is_found_among_many_columns(place):
+    """Columns are looked at in groups; each group names its own columns."""
+    answers = [f"i % 3 AS c{column}" for column in range(150)]
+    answers[place] = "'person' || i || '@example.com' AS contact"
+    answers[120] = 'i % 3 AS "a ""quoted"" name, or 2"'
+    with anon_sql.connect() as con:
+        rows = con.sql(f"SELECT i // 10 AS age, {', '.join(answers)} FROM range(200) AS r(i)")
+        with pytest.raises(AnonError, match="got contact "):
+            anon_sql.anonymize(rows.to_arrow_table(), 5, quasi=["age"], keep="*")
+
+
+def test_a_row_number_is_found_among_many_columns():
+    answers = ", ".join(f"i % 3 AS c{column}" for column in range(150))
+    with anon_sql.connect() as con:
+        con.execute(
+            f"CREATE TABLE wide AS SELECT 1 AS age, {answers}, i + 7 AS number FROM range(40) r(i)"
+        )
+        found = con.execute(
+            "SELECT passed, found, example FROM audit('wide', 'wide', 5, quasi := ['age'], "
+            "keep := ['*']) WHERE property = 'row_numbers'"
+        ).fetchall()
+    assert found == [(False, 1, "number")]

@@ -25,7 +25,7 @@ from anon_sql.hosts.arrow.checking import require_as_checked
 from anon_sql.hosts.arrow.database import Settings, cursor
 from anon_sql.hosts.arrow.frame import Frame, Positions
 from anon_sql.hosts.arrow.rows import Columns, unreadable
-from anon_sql.hosts.duckdb.identifiers import FIRST
+from anon_sql.hosts.duckdb.identifiers import FIRST, hashed, looks_of
 from anon_sql.hosts.duckdb.roles import shapes_of
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
 from anon_sql.hosts.kept import depth, kept_of, warn
@@ -146,12 +146,10 @@ def looked_at(request: Request, columns: Columns, rows: pa.Table, settings: Sett
         chosen = rows.select(list(request.rest))
         columns.restored(own.from_arrow(chosen), chosen.column_names).create_view(name)
         try:
-            found = own.sql(
-                f"SELECT struct_pack(*COLUMNS(*)) FROM __anon_looks({literal(name)})"
-            ).to_arrow_table()
+            looks = looks_of(own, chosen.column_names, hashed(quote(name)))
         finally:
             own.execute(f"DROP VIEW {quote(name)}")
-    return without_identifiers(request, shapes_of(request.rest, found.column(0)))
+    return without_identifiers(request, shapes_of(request.rest, looks))
 
 
 def _require_memory(request: Request, rows: int, settings: Settings) -> None:

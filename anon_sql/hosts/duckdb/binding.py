@@ -6,7 +6,7 @@ when the query runs, and raises AnonError if they differ.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -69,6 +69,19 @@ def flat_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
     if (second := found.pop("second", None)) is not None:
         found["sensitive"] = second
     return {**NO_ROLES, **found}
+
+
+class _Listed(list[Any]):
+    """The names in a parameter, folded once: each column of a statement asks for them."""
+
+    @cached_property
+    def folded(self) -> frozenset[str]:
+        return frozenset(fold(name) for name in self if isinstance(name, str))
+
+
+def listed(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scope for many columns, whose lists of names are folded only once."""
+    return {name: _Listed(v) if isinstance(v, list) else v for name, v in scope.items()}
 
 
 def scope_of(scope: Mapping[str, Any]) -> Scope:
@@ -188,15 +201,9 @@ def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str
 
 def _names(value: Any) -> frozenset[str]:
     """Return the folded names in a parameter that is a name, a list of names or NULL."""
-    if not value:
-        return frozenset()
-    return _folded(tuple(value) if isinstance(value, list) else (value,))
-
-
-@lru_cache(maxsize=_MOST)
-def _folded(names: tuple[Any, ...]) -> frozenset[str]:
-    """Return folded names; each column of a statement asks for the same ones."""
-    return frozenset(fold(name) for name in names if isinstance(name, str))
+    if isinstance(value, _Listed):
+        return value.folded
+    return _Listed(value if isinstance(value, list) else [value]).folded
 
 
 @udf("BOOLEAN")
@@ -241,7 +248,7 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     no selection is empty.
     """
     kind: str = first(wanted)
-    scope: dict[str, Any] = scope_in(scopes)
+    scope = listed(scope_in(scopes))
     tags = _tags(scope)
     return pa.array([_matches(kind, scope, tags, name.as_py()) for name in names], pa.bool_())
 

@@ -1,11 +1,13 @@
 """Find the identifiers of a relation that people may have several rows by."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 
+from anon_sql.core import stopping
 from anon_sql.core.arrow import first, integers, one_array, plain
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
@@ -14,6 +16,7 @@ from anon_sql.suggest.combinations import Marks
 from anon_sql.suggest.roles import Shape, kind_of, shape_of, suggested
 
 FIRST = 2_000  # rows that identifiers are looked for in
+_TOGETHER = 100  # columns of one query
 
 
 def kinds_of(
@@ -57,6 +60,28 @@ def marks_in(lists: Any) -> Marks:
     return found
 
 
+def looks_of(con: duckdb.DuckDBPyConnection, columns: Iterable[str], rows: str) -> pa.StructArray:
+    """Return a struct of what ``__anon_looked`` returns for each column.
+
+    con: with the functions of this package. rows: SQL of a relation of the columns and of
+    ``__anon_row``. DuckDB compares the expressions of a query in pairs, so each query has few.
+    """
+    names = list(columns)
+    looks: list[pa.Array] = []
+    for start in range(0, len(names), _TOGETHER):
+        group = map(quote, names[start : start + _TOGETHER])
+        looked = ", ".join(f"__anon_looked({name}, __anon_row)" for name in group)
+        found = con.sql(f"SELECT {looked} FROM {rows}").to_arrow_table()
+        looks += map(one_array, found.columns)
+        stopping.check()
+    return pa.StructArray.from_arrays(looks, names)
+
+
+def hashed(relation: str) -> str:
+    """Return SQL of the rows of a relation with ``__anon_row``, as ``__anon_sampled`` does."""
+    return f"(SELECT *, system.main.hash(*COLUMNS(*)) AS __anon_row FROM {relation})"
+
+
 def identifiers_of(
     con: duckdb.DuckDBPyConnection,
     table: str,
@@ -73,10 +98,8 @@ def identifiers_of(
     types = {name: kind for name, kind in types.items() if fold(name) not in without}
     if not types:
         return []
-    looked = ", ".join(f"{quote(n)} := __anon_looked({quote(n)}, 0)" for n in types)
-    rows = f"(FROM {quote(table)} LIMIT {FIRST})"
-    firsts = con.sql(f"SELECT struct_pack({looked}) AS firsts FROM {rows}").to_arrow_table()
-    kinds = kinds_of(types, (), identifiers, one_array(firsts["firsts"]))
+    rows = f"(SELECT *, 0 AS __anon_row FROM {quote(table)} LIMIT {FIRST})"
+    kinds = kinds_of(types, (), identifiers, looks_of(con, types, rows))
     found = []
     for name, kind in kinds.items():
         counted = f"SELECT count({quote(name)}), count(DISTINCT {quote(name)}) FROM {quote(table)}"

@@ -19,10 +19,11 @@ from anon_sql.hosts.duckdb.binding import (
     bound_role,
     committed,
     flat_scope,
+    listed,
     require_names,
     scope_of,
 )
-from anon_sql.hosts.duckdb.identifiers import shape_in
+from anon_sql.hosts.duckdb.identifiers import hashed, looks_of, shape_in
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
 from anon_sql.suggest import identifiers
@@ -136,11 +137,7 @@ def refuse_identifiers(
     if every > 1:
         numbered = f"SELECT *, row_number() OVER () AS __anon_number {read}"
         read = f"FROM ({numbered}) WHERE __anon_number % {every} = 0"
-    packed = con.sql(
-        f"WITH __anon_few AS (SELECT {columns} {read}) "
-        "SELECT struct_pack(*COLUMNS(*)) AS looks FROM __anon_looks('__anon_few')"
-    ).to_arrow_table()
-    shapes = shapes_of(rest, packed.column("looks"))
+    shapes = shapes_of(rest, looks_of(con, rest, hashed(f"(SELECT {columns} {read})")))
     reasons = identifiers.identifiers_among(function, rest, shapes)
     identifiers.refuse_identifiers(function, parameter, reasons)
 
@@ -184,8 +181,9 @@ def _require_one_meaning(
         if other not in (theirs, ours) and {fold(name) for name in other.names} == folded:
             _require_as_strict(function, other, roles, scope["quasi"] is None)
     bound_tags = ours.tags() if ours else {}
+    at_binding = listed({**scope, "drops": None, "classes": None})
     for name in columns:
-        bound = bound_role({**scope, "drops": None, "classes": None}, bound_tags, name)
+        bound = bound_role(at_binding, bound_tags, name)
         if (bound == "quasi") != (name in roles.quasi):
             raise shadowed(function)
         if not scope["whole"] and (bound == "identifier") != (name in roles.left_out):
@@ -199,7 +197,8 @@ def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool
     read, because a view resolves names in its own schema. declared: whether the call takes the
     quasi-identifiers from comments.
     """
-    role_of = {name: bound_role(NO_ROLES, other.tags(), name) for name in other.tags()}
+    tags = other.tags()
+    role_of = {name: bound_role(NO_ROLES, tags, name) for name in tags}
     hidden = {name for name, role in role_of.items() if role == "identifier"}
     quasi = {name for name, role in role_of.items() if role == "quasi"}
     if hidden <= {fold(name) for name in roles.left_out} and (

@@ -148,7 +148,11 @@ def findings(
     distinct = columns_of(fields["distinct_values"])
     require_bound(AUDIT, list(request.values), list(distinct))
     paths, zone = path_rows(fields["paths"]), first(fields["time_zone"])
-    views = {name: ColumnView(**view) for name, view in first(fields["looks"]).items()}
+    spans = first(fields["spans"])
+    views = {
+        name: ColumnView(**view, consecutive=_is_consecutive(view["present"], **spans[name]))
+        for name, view in first(fields["looks"]).items()
+    }
     return as_rows(
         audit(
             request,
@@ -163,6 +167,14 @@ def findings(
 def _fields(structs: Any) -> dict[str, Any]:
     packed = one_array(structs)
     return {column.name: packed.field(at) for at, column in enumerate(packed.type)}
+
+
+def _is_consecutive(present: int, *, numbers: int, whole: bool | None, span: float | None) -> bool:
+    """Return whether values are as many whole numbers as lie between the least and the greatest.
+
+    present: how many values there are. The others: those of ``__anon_audit_span``.
+    """
+    return numbers == present and whole is True and span == present
 
 
 _CELL = 48  # bytes that a value costs: its hash in a list, in Arrow, mixed and sorted
