@@ -16,6 +16,7 @@ from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.parameters import names
 from anon_sql.apps.cli.progress import Progress, on_database
 from anon_sql.apps.cli.spelling import Options
+from anon_sql.apps.cli.standard_input import shown
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.core.arrow import integers, one_array
 from anon_sql.core.names import quote
@@ -71,7 +72,7 @@ class Found:
 
 @options.with_dialect
 def audit(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help=options.TABLE_FILE)],
+    source: options.TableFile,
     *,
     quasi: Annotated[list[str], typer.Option(help=f"Quasi-identifiers: {_COLUMNS}.")],
     sensitive: Annotated[list[str], typer.Option(help=f"Sensitive columns: {_COLUMNS}.")] = [],  # noqa: B006
@@ -269,7 +270,9 @@ def _show(source: Path, asked: Request, found: Found) -> None:
     noun, classes = asked.noun, sum(count for _, count in found.sizes)
     people = "" if found.people is None else f" of {_many(found.people, 'person')}"
     groups = many(classes, "group")
-    console.say(f"{source}: {many(found.rows, 'row')}{people}, {groups} by {together(asked.quasi)}")
+    console.say(
+        f"{shown(source)}: {many(found.rows, 'row')}{people}, {groups} by {together(asked.quasi)}"
+    )
     rows = []
     for name, level in found.levels.items():
         required, passed = asked.required[name], _passed(asked, name, level)

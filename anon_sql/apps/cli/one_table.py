@@ -39,6 +39,7 @@ from anon_sql.apps.cli.output import (
 from anon_sql.apps.cli.people import require_people
 from anon_sql.apps.cli.progress import on_database
 from anon_sql.apps.cli.spelling import command_line
+from anon_sql.apps.cli.standard_input import is_input, shown
 from anon_sql.apps.cli.suggestions import by_role, entity_of, say_suggestions, suggestions
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.roles import PARAMETER, REST, fold, has_tag
@@ -207,7 +208,7 @@ def judge(
 
 def tell(call: ReleaseCall, asked: Asked, measures: Mapping[str, Any]) -> None:
     """Print what was made, and its measures."""
-    console.say(f"{call.out}: {asked.method}, k = {asked.required['k']}, from {call.source}")
+    console.say(f"{call.out}: {asked.method}, k = {asked.required['k']}, from {shown(call.source)}")
     console.show_measures(measures)
 
 
@@ -240,7 +241,7 @@ def tell_next(
     if made and call.with_manifest:
         say_manifest(output.manifest, made)
     by = "release by a recipe for a verdict: anon-sql help release-by-a-recipe"
-    if alone:
+    if alone and not is_input(call.source):
         by = f"for a verdict: {shlex.join(['anon-sql', 'report', f'{call.source}', call.out])}"
         by += " -o report.html" + ("" if call.with_manifest else ", with the roles of this call")
     console.note(f"release: {call.out} was not judged; {by}")

@@ -12,7 +12,7 @@ import duckdb
 import typer
 
 from anon_sql.apps import files, manifest
-from anon_sql.apps.cli import console
+from anon_sql.apps.cli import console, standard_input
 from anon_sql.apps.cli.parameters import flag, with_options
 from anon_sql.apps.cli.progress import Shown
 from anon_sql.apps.csv import notations
@@ -255,8 +255,11 @@ def _options(group: Any) -> list[inspect.Parameter]:
 
 TABLE_FILE = (
     "CSV, TSV, JSON lines or Parquet file, workbook, SPSS, SAS or Stata file, folder of Parquet "
-    "files, or FILE.duckdb:schema.table."
+    "files, FILE.duckdb:schema.table, or - for a CSV file on standard input."
 )
+TableFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help=TABLE_FILE, callback=standard_input.file_of)
+]
 Hierarchy = Annotated[
     Path | None,
     typer.Option(
@@ -264,7 +267,12 @@ Hierarchy = Annotated[
     ),
 ]
 TableOrRecipe = Annotated[
-    Path, typer.Argument(metavar="IN", help=f"{TABLE_FILE[:-1]}; or a recipe, .toml.")
+    Path,
+    typer.Argument(
+        metavar="IN",
+        help=f"{TABLE_FILE[:-1]}; or a recipe, .toml.",
+        callback=standard_input.file_of,
+    ),
 ]
 FileOrFolder = Annotated[
     str, typer.Argument(metavar="OUT", help="File to write, or a folder if it ends in '/'.")

@@ -13,7 +13,7 @@ import typer
 import anon_sql
 from anon_sql import system
 from anon_sql.apps import files
-from anon_sql.apps.cli import console, options
+from anon_sql.apps.cli import console, options, standard_input
 from anon_sql.apps.cli.linked_roles import write_recipe
 from anon_sql.apps.cli.progress import Progress, on_database
 from anon_sql.apps.cli.suggestions import by_role, entity_of, reading, say_suggestions, suggestions
@@ -31,7 +31,7 @@ NAME = "roles"
 
 @options.with_dialect
 def roles(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help=options.TABLE_FILE)],
+    source: options.TableFile,
     sql: Annotated[bool, typer.Option("--sql", help="Print SQL COMMENT statements.")] = False,
     dbt: Annotated[bool, typer.Option("--dbt", help="Print a schema.yml for dbt.")] = False,
     table: Annotated[
@@ -90,6 +90,7 @@ def roles(
         if sql and dbt:
             raise AnonError(NAME, "one format must be chosen", "--sql and --dbt")
         if recipe is not None:
+            standard_input.refuse(NAME, source, "--recipe")
             _check_recipe(recipe, overwrite, sql or dbt)
         if table is not None and not (sql or dbt):
             raise AnonError(NAME, "--table must come with --sql or --dbt", "neither")

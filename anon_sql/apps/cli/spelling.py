@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from typer.models import OptionInfo
 
+from anon_sql.apps.cli import standard_input
 from anon_sql.apps.cli.parameters import NAMED, flag
 from anon_sql.errors import COMMANDS, Spelling
 
@@ -78,7 +79,7 @@ def command_line(context: typer.Context, added: Mapping[str, Sequence[str]]) -> 
             continue
         value = context.params[str(each.name)]
         if each.param_type_name == "argument":
-            places.append(str(value))
+            places.append(standard_input.typed(value))
         elif isinstance(value, bool):
             words.append((each.opts if value else each.secondary_opts)[0])
         else:
@@ -86,7 +87,7 @@ def command_line(context: typer.Context, added: Mapping[str, Sequence[str]]) -> 
                 words += [each.opts[0], str(one).removesuffix(".0" * isinstance(one, float))]
     for name, columns in added.items():
         words += [flag(name), columns[0] if name == "entity" else _separated(columns)]
-    if any(place.startswith("-") for place in places):
+    if any(place.startswith("-") and place != standard_input.SIGN for place in places):
         places = [*words, "--", *places]
     else:
         places += words
