@@ -85,3 +85,8 @@ def sort_key(value: str) -> str:
     """
     key = f"create_sort_key([{value}], 'ASC NULLS FIRST')"
     return f"CASE WHEN {value} IS NULL THEN ''::BLOB ELSE {key} END"
+
+
+def hashed(relation: str) -> str:
+    """Return SQL of the rows of a relation with ``__anon_row``, as ``__anon_sampled`` does."""
+    return f"(SELECT *, system.main.hash(*COLUMNS(*)) AS __anon_row FROM {relation})"

@@ -77,11 +77,6 @@ def looks_of(con: duckdb.DuckDBPyConnection, columns: Iterable[str], rows: str) 
     return pa.StructArray.from_arrays(looks, names)
 
 
-def hashed(relation: str) -> str:
-    """Return SQL of the rows of a relation with ``__anon_row``, as ``__anon_sampled`` does."""
-    return f"(SELECT *, system.main.hash(*COLUMNS(*)) AS __anon_row FROM {relation})"
-
-
 def identifiers_of(
     con: duckdb.DuckDBPyConnection,
     table: str,

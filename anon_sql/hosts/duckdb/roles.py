@@ -8,6 +8,7 @@ import duckdb
 
 from anon_sql.core import stopping
 from anon_sql.core.arrow import one_array
+from anon_sql.core.duckdb_internals.hashing import hashed
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
@@ -23,7 +24,7 @@ from anon_sql.hosts.duckdb.binding import (
     require_names,
     scope_of,
 )
-from anon_sql.hosts.duckdb.identifiers import hashed, looks_of, shape_in
+from anon_sql.hosts.duckdb.identifiers import looks_of, shape_in
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
 from anon_sql.suggest import identifiers
