@@ -206,9 +206,7 @@ def _baseline(people: People, persons: Ints) -> list[float]:
 
     If several values are most frequent, one of them is guessed at random.
     """
-    value_counts, guesses = people.value_counts, []
-    for position, values in enumerate(people.person_values[persons].T):
-        frequencies = np.where(people.column_of == position, value_counts, 0)
-        common = np.flatnonzero((frequencies == frequencies.max(initial=0)) & (frequencies > 0))
-        guesses.append(float(np.isin(values, common).sum() / max(len(common), 1)))
-    return guesses
+    columns = zip(people.person_values[persons].T, people.commonest_values(), strict=True)
+    return [
+        float(np.isin(values, common).sum() / max(len(common), 1)) for values, common in columns
+    ]

@@ -103,10 +103,25 @@ class People:
     def sampled(self, options: Sample) -> tuple[Ints, np.random.Generator]:
         """Return the groups of the people who are attacked, and the generator for further
         choices."""
-        most, draw = options.sample, np.random.default_rng(options.seed)
-        if most is None or most >= len(self.tuple_of):
-            return self.tuple_of, draw
-        return self.tuple_of[np.sort(draw.choice(len(self.tuple_of), most, replace=False))], draw
+        draw = np.random.default_rng(options.seed)
+        return drawn(self.tuple_of, options.sample, draw), draw
+
+    def commonest_values(self) -> list[Ints]:
+        """Return the most frequent values of the release, several if they tie, by sensitive
+        column."""
+        counts, positions = self.value_counts, range(len(self.sensitive))
+        by_column = [np.where(self.column_of == position, counts, 0) for position in positions]
+        return [
+            np.flatnonzero((of_column == of_column.max(initial=0)) & (of_column > 0))
+            for of_column in by_column
+        ]
+
+
+def drawn(values: Ints, most: int | None, draw: np.random.Generator) -> Ints:
+    """Return at most so many values, drawn without replacement, in their order; None for all."""
+    if most is None or most >= len(values):
+        return values
+    return values[np.sort(draw.choice(len(values), most, replace=False))]
 
 
 def _ordering(column: Coverage) -> Ints:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from anon_sql.attacks.candidates import People, matches
+from anon_sql.attacks.candidates import MatchCounts, People, drawn, matches
 from anon_sql.attacks.minimality import wilson
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers
@@ -35,13 +35,8 @@ GAINED = pa.struct(
     [
         ("attack", pa.string()),
         ("attempts", pa.int64()),
-        *(
-            (name, pa.float64())
-            for name in (
-                *("successes", "rate", "control_rate", "naive_rate"),
-                *("gain", "low", "high"),
-            )
-        ),
+        *((name, pa.float64()) for name in ("successes", "rate", "control_rate", "naive_rate")),
+        *((name, pa.float64()) for name in ("gain", "low", "high")),
     ]
 )
 
@@ -121,7 +116,7 @@ class Attacked:
         """The rows of the control."""
         return int(self.counts[self.raw :].sum())
 
-    def drawn(self, options: Attempts) -> tuple[Ints, Ints]:
+    def sampled(self, options: Attempts) -> tuple[Ints, Ints]:
         """Return the groups of the people who are attacked, of the raw table and of the control.
 
         Which ones does not depend on the order of the rows.
@@ -129,19 +124,16 @@ class Attacked:
         draw = np.random.default_rng(options.seed)
         everybody = self.people.tuple_of
         is_raw = everybody < self.raw
-        first, second = (_some(part, options.attempts, draw) for part in _parts(everybody, is_raw))
-        return first, second
+        of_raw = drawn(everybody[is_raw], options.attempts, draw)
+        return of_raw, drawn(everybody[~is_raw], options.attempts, draw)
 
+    def matches(self, persons: Ints, columns: Sequence[int], threads: int) -> MatchCounts:
+        """Return the released rows that match people of whom some quasi-identifiers are known.
 
-def _parts(values: Ints, is_raw: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    return values[is_raw], values[~is_raw]
-
-
-def _some(values: Ints, most: int | None, draw: np.random.Generator) -> Ints:
-    """Return at most so many values, drawn without replacement, in their order."""
-    if most is None or most >= len(values):
-        return values
-    return values[np.sort(draw.choice(len(values), most, replace=False))]
+        persons: int64[p], groups. columns: the positions of what is known.
+        """
+        known_columns = np.tile(columns, (len(persons), 1))
+        return matches(self.people, persons, known_columns, threads)
 
 
 def gained(
@@ -192,9 +184,9 @@ def inference(attacked: Attacked, options: Attempts, threads: int) -> list[dict[
     """
     people = attacked.people
     parts = []
-    for persons in attacked.drawn(options):
+    for persons in attacked.sampled(options):
         naive = _commonest(people, persons)
-        matched = matches(people, persons, _columns(people, len(persons)), threads)
+        matched = attacked.matches(persons, range(len(people.columns)), threads)
         right = (matched.persons_value > 0) & (matched.persons_value == matched.most)
         guess = np.where(matched.most > 0, right / np.maximum(matched.ties, 1), naive)
         parts.append((guess, naive))
@@ -207,21 +199,12 @@ def inference(attacked: Attacked, options: Attempts, threads: int) -> list[dict[
     ]
 
 
-def _columns(people: People, persons: int) -> Ints:
-    """Return that all quasi-identifiers of so many people are known."""
-    width = len(people.columns)
-    return np.broadcast_to(np.arange(width), (persons, width)).copy()
-
-
 def _commonest(people: People, persons: Ints) -> Floats:
     """Return the chance that the most frequent value of the release is right, float64[p, s]."""
-    counts = people.value_counts
-    chances = np.zeros((len(persons), len(people.sensitive)))
-    for position, values in enumerate(people.person_values[persons].T):
-        of_column = np.where(people.column_of == position, counts, 0)
-        common = np.flatnonzero((of_column == of_column.max(initial=0)) & (of_column > 0))
-        chances[:, position] = np.isin(values, common) / max(len(common), 1)
-    return chances
+    columns = zip(people.person_values[persons].T, people.commonest_values(), strict=True)
+    return np.column_stack(
+        [np.isin(values, common) / max(len(common), 1) for values, common in columns]
+    )
 
 
 def linkage(
@@ -237,9 +220,9 @@ def linkage(
     first = _places(people.function, names, first_source)
     second = [position for position in range(len(names)) if position not in first]
     shares = []
-    for persons in attacked.drawn(options):
+    for persons in attacked.sampled(options):
         counts = [
-            matches(people, persons, np.tile(columns, (len(persons), 1)), threads).rows
+            attacked.matches(persons, columns, threads).rows
             for columns in (first, second, range(len(names)))
         ]
         pairs = counts[0].astype(np.float64) * counts[1]
@@ -280,7 +263,7 @@ class Predicates(NamedTuple):
 
 
 _ANY = np.iinfo(np.int64)
-_WHOLE, _MEMBER = 0, 1  # a label as it stands, or one value of it
+_KINDS = 3  # of conditions on a column: one is a whole label, the others are one value of it
 
 
 def isolation(attacked: Attacked, options: Attempts) -> list[dict[str, Any]]:
@@ -342,7 +325,7 @@ def _on_one_column(
         places.append(np.full(len(distinct), position))
         values.append(distinct)
     column_of, code = np.concatenate(places), np.concatenate(values)
-    chosen = _some(np.arange(len(code)), most, draw)
+    chosen = drawn(np.arange(len(code)), most, draw)
     shape = (len(chosen), len(columns))
     low, high = np.full(shape, _ANY.min), np.full(shape, _ANY.max)
     rows = np.arange(len(chosen))
@@ -368,24 +351,23 @@ def _on_all_columns(people: People, most: int | None, draw: np.random.Generator)
     by_label = pa.table(texts, names=[str(position) for position in range(len(texts))])
     ascending = [(name, "ascending") for name in by_label.column_names]
     order = integers(pc.sort_indices(by_label, ascending))
-    classes = _some(np.repeat(order, people.sizes[order]), most, draw)
+    classes = drawn(np.repeat(order, people.sizes[order]), most, draw)
     shape = (len(classes), len(people.columns))
     low, high = np.full(shape, _ANY.min), np.full(shape, _ANY.max)
     label = np.full(shape, -1)
     for position, column in enumerate(people.columns):
-        kind, chance = draw.integers(0, 3, len(classes)), draw.random(len(classes))
-        for row, class_id in enumerate(classes):
-            its_label = int(column.label_of[class_id])
-            named = _sorted(column, _named(column, its_label))
+        is_whole, chance = draw.integers(0, _KINDS, len(classes)) == 0, draw.random(len(classes))
+        labels = column.label_of[classes].tolist()
+        named_by = {shown: _sorted(column, _named(column, shown)) for shown in set(labels)}
+        for row, shown in enumerate(labels):
+            named = named_by[shown]
             if not len(named):
                 continue
-            if kind[row] == _WHOLE:
-                low[row, position], high[row, position] = (
-                    column.low[its_label],
-                    column.high[its_label],
-                )
-                if column.end[its_label] > column.start[its_label]:
-                    label[row, position] = its_label
+            if is_whole[row]:
+                low[row, position] = column.low[shown]
+                high[row, position] = column.high[shown]
+                if column.end[shown] > column.start[shown]:
+                    label[row, position] = shown
             else:
                 low[row, position] = high[row, position] = named[int(chance[row] * len(named))]
     return Predicates(low, high, label)

@@ -141,6 +141,11 @@ def is_number(function: str, name: str, sql_type: str) -> bool:
     )
 
 
+def is_nested(sql_type: str) -> bool:
+    """Return whether a SQL type is one of lists, structs, maps, unions or variants."""
+    return sql_type.endswith("]") or sql_type.startswith(("STRUCT(", "MAP(", "UNION(", "VARIANT"))
+
+
 def shown_type(sql_type: str) -> str:
     """Return a SQL type as an error may show it: without the values of an ENUM."""
     return re.sub(r"ENUM\(.*?'\)", "ENUM", sql_type, flags=re.DOTALL)

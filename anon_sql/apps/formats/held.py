@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import duckdb
 
+from anon_sql.core.columns import is_nested
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError, Option, Words, listed
 
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f]"  # which XML cannot hold
-NESTED = ("[]", "STRUCT(", "MAP(", "UNION(", "VARIANT")
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,6 @@ class Held:
 def columns_of(con: duckdb.DuckDBPyConnection, select: str) -> dict[str, str]:
     """Return the SQL type of each column of a query."""
     return {name: kind for name, kind, *_ in con.execute(f"DESCRIBE {select}").fetchall()}
-
-
-def is_nested(kind: str) -> bool:
-    """Return whether a SQL type is one of lists, structs, maps or unions."""
-    return kind.endswith("]") or kind.startswith(NESTED)
 
 
 def require(

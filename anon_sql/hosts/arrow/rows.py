@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from anon_sql.core import stopping
 from anon_sql.core.arrow import is_misread
-from anon_sql.core.columns import shown_type
+from anon_sql.core.columns import is_nested, shown_type
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, listed
@@ -69,7 +69,7 @@ def of_relation(
     )
 
     def read(names: Sequence[str]) -> pa.Table:
-        nested = [name for name in names if name in carried and _is_nested(types[name])]
+        nested = [name for name in names if name in carried and is_nested(types[name])]
         wanted = [
             f"CAST({quote(n)} AS VARCHAR) AS {quote(n)}" if n in carried else quote(n)
             for n in names
@@ -97,10 +97,6 @@ def of_relation(
         return rows.select(list(names))
 
     return Columns(types, read, comments or {}, carried)
-
-
-def _is_nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.startswith(("STRUCT(", "MAP(", "UNION(", "VARIANT"))
 
 
 def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection) -> Columns:

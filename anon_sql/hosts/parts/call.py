@@ -6,7 +6,7 @@ from functools import cached_property
 
 import duckdb
 
-from anon_sql.core.columns import is_number, shown_type
+from anon_sql.core.columns import is_nested, is_number, shown_type
 from anon_sql.core.duckdb_internals import hashing
 from anon_sql.core.labels.types import is_printed
 from anon_sql.core.names import quote
@@ -23,7 +23,6 @@ _PLAIN = (  # files of parts hold these as they are
     *("VARCHAR", "BLOB", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"),
 )
 _TEXT = ("VARCHAR", "ENUM", "UUID", "JSON", "BOOLEAN")
-_NESTED = ("STRUCT(", "MAP(", "UNION(", "VARIANT")
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
         number = name in request.quasi and is_number(request.function, name, kind)
         if base in _PLAIN and not kind.endswith("]"):
             worked[name] = kind
-        elif _is_nested(kind):
+        elif is_nested(kind):
             _require_plain(request.function, name, kind)
             worked[name] = kind
         else:
@@ -91,10 +90,6 @@ def types_in_parts(request: Request, columns: Mapping[str, str]) -> Types:
             if sensitive or (owned and base in ("HUGEINT", "UHUGEINT")):
                 raise _refused(request.function, name, kind)
     return Types(raw, worked)
-
-
-def _is_nested(kind: str) -> bool:
-    return kind.endswith("]") or kind.startswith(_NESTED)
 
 
 def _require_plain(function: str, name: str, kind: str) -> None:

@@ -1,6 +1,6 @@
 """The attacks as SQL calls them: the classes of a release and people in, a row per column out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -157,12 +157,17 @@ def _people(function: str, argument: Any, persons: Any) -> tuple[People, int]:
         coverage(function, name, pair.types[name], by_name(columns, name), labels, rows.get(name))
         for name, labels in pair.labels.items()
     ]
+    people = People(function, covered, groups_of(columns, values), pair.sizes, values)
+    return people, pair.rows - pair.released_rows
+
+
+def groups_of(columns: Mapping[str, pa.Array], sensitive: Iterable[str]) -> RawGroups:
+    """Return the groups of equal people of a relation; columns: of ``__anon_class_groups``."""
     lists = columns[HELPER + "held"]
     flat = lists.flatten()
-    fields = {field.name: flat.field(at) for at, field in enumerate(flat.type)}
-    equal_rows = RawGroups(
+    fields = {field.name: flat.field(position) for position, field in enumerate(flat.type)}
+    return RawGroups(
         np.repeat(np.arange(len(lists)), integers(pc.list_value_length(lists))),
-        {name: by_name(fields, KEY + name) for name in values},
+        {name: by_name(fields, KEY + name) for name in sensitive},
         integers(fields[HELPER + "count"]),
     )
-    return People(function, covered, equal_rows, pair.sizes, values), pair.rows - pair.released_rows

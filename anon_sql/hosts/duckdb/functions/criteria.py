@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from anon_sql.attacks.candidates import People, RawGroups
 from anon_sql.attacks.criteria import (
@@ -20,15 +19,15 @@ from anon_sql.attacks.criteria import (
     isolation,
     linkage,
 )
-from anon_sql.core.arrow import first, integers, one_list
-from anon_sql.core.labels.reading import Ints, coverage
+from anon_sql.core.arrow import first, one_list
+from anon_sql.core.labels.reading import coverage
 from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, listed
 from anon_sql.hosts.duckdb.binding import HELPER, types_of
-from anon_sql.hosts.duckdb.pair import KEY, PairInput, by_name, columns_of
+from anon_sql.hosts.duckdb.functions.attacks import groups_of
+from anon_sql.hosts.duckdb.pair import PairInput, by_name, columns_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.privacy.class_values import ClassValues
 
 _GAINED = sql_type(pa.list_(GAINED))
 
@@ -94,7 +93,7 @@ def _attacked(
         )
         for name, labels in pair.labels.items()
     ]
-    raw, control = (_groups(side, spreads) for side in sides)
+    raw, control = (groups_of(side, spreads) for side in sides)
     groups = RawGroups(
         np.concatenate([raw.group_of, control.group_of + len(sides[0][HELPER + "held"])]),
         {name: pa.concat_arrays([raw.keys[name], control.keys[name]]) for name in spreads},
@@ -102,22 +101,6 @@ def _attacked(
     )
     people = People(function, covered, groups, pair.sizes, spreads)
     return Attacked(list(pair.labels), people, groups.counts, len(raw.counts)), options
-
-
-def _groups(columns: Mapping[str, pa.Array], spreads: Mapping[str, ClassValues]) -> RawGroups:
-    """Return the groups of equal people of a relation."""
-    lists = columns[HELPER + "held"]
-    flat = lists.flatten()
-    fields = {field.name: flat.field(at) for at, field in enumerate(flat.type)}
-    return RawGroups(
-        _owners(lists),
-        {name: by_name(fields, KEY + name) for name in spreads},
-        integers(fields[HELPER + "count"]),
-    )
-
-
-def _owners(lists: pa.Array) -> Ints:
-    return np.repeat(np.arange(len(lists)), integers(pc.list_value_length(lists)))
 
 
 def _together(function: str, name: str, sides: list[pa.Array]) -> pa.Array:
