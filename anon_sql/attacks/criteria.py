@@ -424,7 +424,7 @@ def _matching(
 
 
 def _control_rate(raw: Ints, control: Ints, rows: int, control_rows: int) -> float:
-    """Return the share of predicates that isolate somebody among as many people as the raw table.
+    """Return the share of predicates that isolate a person among as many people as the raw table.
 
     raw, control: int64[a], the rows that match. Fewer people are isolated more easily. So of a
     control that is larger, a random part is counted; for a smaller one, the share is scaled by what
