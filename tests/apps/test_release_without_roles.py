@@ -179,3 +179,29 @@ def test_a_series_and_a_ledger_are_not_begun(people, tmp_path):
         option, file, *rest = more
         suggested(people, tmp_path / "out.csv", option, tmp_path / file, *rest)
         assert not (tmp_path / file).exists()
+
+
+def test_the_call_reads_numbers_dates_and_missing_values_as_the_file_writes_them(tmp_path):
+    header = ["born", "height", "city, part", "diagnosis"]
+    rows = [
+        (
+            f"{1 + i % 28:02d}.{1 + i % 12:02d}.{1950 + i % 40}",
+            f"1,{50 + i % 40}",
+            f"{i % 3}",
+            "flu",
+        )
+        for i in range(200)
+    ]
+    rows[7] = ("n/a", "n/a", "1", "cold")
+    source, out = write(tmp_path / "people.csv", header, rows), tmp_path / "out.csv"
+    result, words = suggested(source, out, "--k", 5)
+    assert words[words.index("--null") + 1] == "n/a"
+    assert words[words.index("--date-format") + 1] == "born=%d.%m.%Y"
+    assert words[words.index("--decimal") + 1] == "height=,"
+    assert "The command also says how the file writes numbers" in result.stdout
+    made = run(*words)
+    assert made.exit_code == 0, made.output
+    with out.open(encoding="utf-8") as file:
+        first = next(csv.DictReader(file))
+    assert first["born"].startswith("[19")
+    assert first["height"].startswith("[1.")

@@ -40,7 +40,14 @@ from anon_sql.apps.cli.people import require_people
 from anon_sql.apps.cli.progress import on_database
 from anon_sql.apps.cli.spelling import command_line
 from anon_sql.apps.cli.standard_input import is_input, shown
-from anon_sql.apps.cli.suggestions import by_role, entity_of, say_suggestions, suggestions
+from anon_sql.apps.cli.suggestions import (
+    by_role,
+    entity_of,
+    reading,
+    reading_options,
+    show,
+    suggestions,
+)
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.roles import PARAMETER, REST, fold, has_tag
 from anon_sql.errors import Words
@@ -131,9 +138,13 @@ def read_rows(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> dict[str, Wo
 
 
 def _suggest(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> None:
-    """Print the suggested roles of ``raw``, and the call with them as its last line."""
+    """Print the suggested roles of ``raw``, and the call with them as its last line.
+
+    The call also reads numbers, dates and missing values as such, as the roles were suggested.
+    """
+    proposed, _ = reading(con, call.source, call.written_as, again=True)
     found = suggestions(con, "release")
-    say_suggestions(con, call.source, call.written_as, found)
+    show(found)
     columns, entity = by_role(found), entity_of(found)
     if not columns["quasi"]:
         console.note(
@@ -144,7 +155,10 @@ def _suggest(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> None:
     added = {PARAMETER[role]: names for role, names in columns.items() if names}
     if entity is not None and "entity" not in call.parameters:
         added["entity"] = [entity]
-    console.say(command_line(call.context, added))
+    read_as = reading_options(proposed, call.written_as)
+    if read_as:
+        console.say("The command also says how the file writes numbers, dates and missing values.")
+    console.say(command_line(call.context, added, read_as))
     console.note(
         "release: no column has a role; nothing was written. Check the suggested roles, then run "
         "the command above"

@@ -67,10 +67,12 @@ class Options(Spelling):
         return self.options.get(self.named.get(name, name))
 
 
-def command_line(context: typer.Context, added: Mapping[str, Sequence[str]]) -> str:
+def command_line(
+    context: typer.Context, added: Mapping[str, Sequence[str]], words_of_file: Sequence[str] = ()
+) -> str:
     """Return the command that was typed, with more options, for a shell.
 
-    added: columns by parameter.
+    added: columns by parameter. words_of_file: options that say how IN is written.
     """
     places, words = [], []
     for each in context.command.params:
@@ -85,6 +87,7 @@ def command_line(context: typer.Context, added: Mapping[str, Sequence[str]]) -> 
         else:
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 words += [each.opts[0], str(one).removesuffix(".0" * isinstance(one, float))]
+    words += words_of_file
     for name, columns in added.items():
         words += [flag(name), columns[0] if name == "entity" else _separated(columns)]
     if any(place.startswith("-") and place != standard_input.SIGN for place in places):

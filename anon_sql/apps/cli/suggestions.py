@@ -69,19 +69,30 @@ def say_suggestions(
 ) -> None:
     """Print suggestions as a table, and options that read their file better."""
     proposed, _ = reading(con, source, written_as, again=False)
+    show(found)
+    if options := reading_options(proposed, written_as):
+        console.say(f"To read numbers and dates as such, pass {' '.join(map(quoted, options))}")
+    if any(BLANKS in each["reason"] for each in found):
+        console.say("--trim removes the blanks around values.")
+
+
+def show(found: Sequence[dict[str, Any]]) -> None:
+    """Print suggestions as a table."""
     labelled = any(each["label"] for each in found)
     header = (*HEADER, LABEL) if labelled else HEADER
     console.show_lines(header, ([*_row(each), *[each["label"]] * labelled] for each in found))
     console.say("These are suggestions: check each one before you declare it.")
+
+
+def reading_options(proposed: Dialect, written_as: Dialect) -> list[str]:
+    """Return the words of a command line that read a file as proposed, beside those typed."""
     pairs = (
         *(("--null", text) for text in proposed.nulls[len(written_as.nulls) :]),
         *as_options(proposed.notations[len(written_as.notations) :]),
     )
-    if pairs:
-        options = " ".join(f"{option} {quoted(value)}" for option, value in pairs)
-        console.say(f"To read numbers and dates as such, pass {options}")
-    if any(BLANKS in each["reason"] for each in found):
-        console.say("--trim removes the blanks around values.")
+    return [word for pair in pairs for word in pair] + ["--trim"] * (
+        proposed.trim and not written_as.trim
+    )
 
 
 def _generalize_rare(
