@@ -75,7 +75,7 @@ PUBLIC_NAMES = {  # columns and parameters of SQL functions
     ("attacks/criteria.py", "known"),
 }
 # How many names remain in packages that are not finished. These numbers may only fall.
-REMAINING = {"apps": 670, "hosts": 530, "kernels": 9, ".": 15}
+REMAINING = {"apps": 670, "hosts": 197, "kernels": 9, ".": 15}
 FINISHED = (
     *("attacks", "audit", "core", "linked", "measures", "methods", "pipeline", "privacy"),
     *("queries", "regions", "risk", "series", "suggest"),

@@ -30,9 +30,9 @@ from anon_sql.hosts.duckdb.sql_files import (
     default_of,
     entries,
     folder,
-    own_parameters,
     parsed,
     replace_text,
+    specific_parameters,
     split,
     sql_files,
     sql_name,
@@ -83,7 +83,7 @@ def _with_signature(file: SqlFile, words: Sequence[str]) -> str:
 
 def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     """Return the text with the sentences of the parameters that the file is to describe."""
-    own = own_parameters(file.name)
+    own = specific_parameters(file.name)
     start = text.index("\n--\n") + len("\n--\n")
     end = text.index("-- Returns: ")
     lines = []

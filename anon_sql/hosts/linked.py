@@ -31,7 +31,7 @@ from anon_sql.hosts.duckdb.linked_catalog import (
     read_schema,
     weights_of,
 )
-from anon_sql.hosts.duckdb.linked_rows import expressions, given_from
+from anon_sql.hosts.duckdb.linked_rows import expressions, rows_from
 from anon_sql.hosts.duckdb.macros import in_transaction, transaction
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.duckdb.relation import Scope
@@ -304,7 +304,7 @@ def given_of(
     """Return the rows of a table of the tree; bin_width: the columns whose values will be cut."""
     parts = [f"{text} AS {quote(field)}" for field, text in expressions(node, bin_width).items()]
     found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
-    return given_from(node, {name: found.column(name) for name in found.column_names})
+    return rows_from(node, {name: found.column(name) for name in found.column_names})
 
 
 def _released(count: Counted) -> TableReleased:

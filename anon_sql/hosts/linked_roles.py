@@ -42,11 +42,11 @@ def suggested(
     ]
     declared = {
         (name, column["name"]): tag(column["comment"])
-        for name, _, columns in catalog.found.values()
+        for name, _, columns in catalog.tables.values()
         if fold(name) not in out
         for column in columns
     }
-    types = {name: [each["name"] for each in own] for name, _, own in catalog.found.values()}
+    types = {name: [each["name"] for each in own] for name, _, own in catalog.tables.values()}
     held = [
         link
         for link in links_of(function, types, found)
@@ -55,9 +55,9 @@ def suggested(
     ]
     below, _, references = tree(function, top, held)
     own = {link.child: link for link in below.values() if link is not None}
-    relations = {name: relation for name, relation, _ in catalog.found.values()}
+    relations = {name: relation for name, relation, _ in catalog.tables.values()}
     roles: dict[str, list[str]] = {role: [] for role in ROLES}
-    for name, relation, columns in catalog.found.values():
+    for name, relation, columns in catalog.tables.values():
         if name not in below and name not in references:
             continue
         of = _of_reference(columns) if name in references else _of_table(con, relation)

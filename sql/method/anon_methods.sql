@@ -6,6 +6,6 @@
 -- Errors: none.
 -- Example: SELECT * FROM anon_methods();
 CREATE OR REPLACE MACRO anon_methods() AS TABLE
-WITH __anon_listed AS MATERIALIZED (SELECT __anon_methods_known(0) AS __anon_known)
+WITH __anon_listed AS MATERIALIZED (SELECT __anon_methods_facts(0) AS __anon_facts)
 SELECT unnest(__anon_method)
-FROM (SELECT unnest(__anon_known) AS __anon_method FROM __anon_listed);
+FROM (SELECT unnest(__anon_facts) AS __anon_method FROM __anon_listed);

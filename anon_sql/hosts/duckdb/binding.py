@@ -33,10 +33,10 @@ NO_ROLES: dict[str, Any] = {  # the scope of a call that names no column
     "whole": False,
     "entity": None,
     **{
-        name: known.default
+        name: parameter.default
         for model in VALUE_MODELS
-        for name, known in model.parameters().items()
-        if known.bound
+        for name, parameter in model.parameters().items()
+        if parameter.bound
     },
 }
 HELPER = "__anon_"  # prefix of all helper columns and CTEs of the macros
@@ -46,7 +46,7 @@ _ROLES = {  # the roles of ``bound_role`` that make up a kind
     "released": ("quasi", "kept"),
 }
 _WITH_ZERO = ("kept", "none", "protected", "rest", "taken")
-_MOST = 64  # maximum number of cached tables
+_MAX_TABLES = 64  # maximum number of cached tables
 _lookup_lock = ForkLock()
 _looked_up: dict[tuple[Any, ...], Table | None] = {}
 
@@ -63,12 +63,12 @@ def scope_in(argument: Any) -> dict[str, Any]:
 
 def flat_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
     """Return a scope with the parameters in its field ``bound``, and ``NO_ROLES`` for the rest."""
-    found = dict(scope)
-    while (bound := found.pop("bound", None)) is not None:
-        found = {**bound, **found}
-    if (second := found.pop("second", None)) is not None:
-        found["sensitive"] = second
-    return {**NO_ROLES, **found}
+    flat = dict(scope)
+    while (bound := flat.pop("bound", None)) is not None:
+        flat = {**bound, **flat}
+    if (second := flat.pop("second", None)) is not None:
+        flat["sensitive"] = second
+    return {**NO_ROLES, **flat}
 
 
 class _Listed(list[Any]):
@@ -100,12 +100,12 @@ def committed(scope: Mapping[str, Any]) -> Table | None:
     with _lookup_lock:
         if key in _looked_up:
             return _looked_up[key]
-    found = find(relation, place, registry.catalog(scope["db"], relation))
+    table = find(relation, place, registry.catalog(scope["db"], relation))
     with _lookup_lock:
-        found = _looked_up.setdefault(key, found)
-        while len(_looked_up) > _MOST:
+        table = _looked_up.setdefault(key, table)
+        while len(_looked_up) > _MAX_TABLES:
             _looked_up.pop(next(iter(_looked_up)), None)
-    return found
+    return table
 
 
 def forget_tables(token: str | None = None) -> None:
@@ -230,7 +230,7 @@ def _is_alone(scope: Mapping[str, Any], names: Any, unnamed: bool) -> bool:
         if table is None:
             return True
         relations = (find(n, scope_of(scope), registry.catalog(scope["db"], n)) for n in names)
-        is_relation = any(known is not None for known in relations)
+        is_relation = any(relation is not None for relation in relations)
     except AnonError:
         return False
     columns = {fold(name) for name in table.names}
@@ -258,8 +258,8 @@ def has_rest(scopes: Any) -> pa.Array:
     """Return whether a ``*`` of the call releases columns as they are."""
     scope = scope_in(scopes)
     released = [PARAMETER[role] for role in UNCHANGED]
-    found = any(is_rest(parameter, scope[parameter]) for parameter in released)
-    return pa.array([found] * len(scopes), pa.bool_())
+    releases_rest = any(is_rest(parameter, scope[parameter]) for parameter in released)
+    return pa.array([releases_rest] * len(scopes), pa.bool_())
 
 
 def _matches(kind: str, scope: Mapping[str, Any], tags: Mapping[str, Any], name: str) -> bool:

@@ -43,7 +43,7 @@ from anon_sql.measures.differences import ReleaseEntries
 from anon_sql.measures.pair import TREE_HINT, is_label, require_any, require_types
 from anon_sql.privacy.class_values import NULL, ordered
 
-MOST = 12  # releases, as the macro binds them
+MAX_RELEASES = 12  # releases, as the macro binds them
 
 
 class Part:
@@ -86,17 +86,17 @@ class Part:
         """
         for name in self.quasi:
             self._require_no_mean(name, kinds[name], values[name], rows)
-        own = {name: values[name] for name in self.quasi}
+        quasi_values = {name: values[name] for name in self.quasi}
         labels = as_printed(
             {name: self._labels(name, kinds[name]) for name in self.quasi},
-            values_by_name(own, trees, dict.fromkeys(own, rows)),
+            values_by_name(quasi_values, trees, dict.fromkeys(quasi_values, rows)),
             self.sizes,
         )
-        found = {
+        coverages = {
             name: coverage(self.function, name, kinds[name], values[name], shown, trees.get(name))
             for name, shown in labels.items()
         }
-        for name, column in found.items():
+        for name, column in coverages.items():
             wrong = int(column.parsed.malformed[column.label_of].sum())
             if wrong:
                 raise AnonError(
@@ -106,7 +106,7 @@ class Part:
                     + RelationName(self.name),
                     TREE_HINT,
                 )
-        return [found.get(name) for name in kinds]
+        return [coverages.get(name) for name in kinds]
 
     def _require_no_mean(self, name: str, raw: str, values: pa.Array, rows: Ints) -> None:
         """Raise AnonError if a column of numbers shows a value in more rows than the raw table has.
@@ -140,7 +140,9 @@ class Part:
     def entries(self) -> dict[str, pa.Array]:
         """The entries of all classes, by folded name."""
         inside = self.lists.flatten()
-        return {fold(field.name): inside.field(at) for at, field in enumerate(inside.type)}
+        return {
+            fold(field.name): inside.field(position) for position, field in enumerate(inside.type)
+        }
 
     @cached_property
     def sizes(self) -> Ints:
@@ -181,7 +183,7 @@ class Reading:
     """
 
     function: str
-    known: RawPeople
+    people: RawPeople
     releases: Sequence[ReleaseClasses]
     views: Sequence[View]
     names: Sequence[str]
@@ -196,21 +198,21 @@ class Reading:
         their sensitive columns its value in each tuple."""
         columns = [name for name in self.parts[after].columns if name in self.parts[before].columns]
         either = [before, after]
-        parts = [self.parts[at] for at in either]
-        codes = [{at: self.codes[name].of[at] for at in either} for name in columns]
+        parts = [self.parts[release] for release in either]
+        codes = [{release: self.codes[name].of[release] for release in either} for name in columns]
         tuples, values = _combined(codes, either)
         shown = [
-            ReleaseEntries(one.class_of, tuples[at], one.counts)
-            for at, one in zip(either, parts, strict=True)
+            ReleaseEntries(part.class_of, tuples[release], part.counts)
+            for release, part in zip(either, parts, strict=True)
         ]
         sensitive = [v for name, v in zip(columns, values, strict=True) if name in self.sensitive]
         return (shown[0], shown[1]), sensitive
 
 
-def read(read_: Any, person_rows: Any, packed_parts: Any) -> Reading:
+def read_releases(read_: Any, person_rows: Any, packed_parts: Any) -> Reading:
     """Return what a call of ``__anon_releases_read`` passes, or raise AnonError."""
-    one = one_array(read_)
-    fields = {column.name: one.field(at) for at, column in enumerate(one.type)}
+    struct = one_array(read_)
+    fields = {column.name: struct.field(position) for position, column in enumerate(struct.type)}
     stopping.belongs_to(first(fields["connection"]))
     function, parameter = first(fields["function"]), first(fields["parameter"])
     names = _names(function, parameter, first(fields["releases"]))
@@ -219,36 +221,39 @@ def read(read_: Any, person_rows: Any, packed_parts: Any) -> Reading:
     roles = roles_of(function, types, scope, first(fields["seen"]), names[0])
     require_any(function, roles.sensitive)
     packed = one_array(packed_parts)
-    parts = [Part(function, name, packed.field(at), roles) for at, name in enumerate(names)]
+    parts = [
+        Part(function, name, packed.field(position), roles) for position, name in enumerate(names)
+    ]
     for part in parts:
         _require_bound(function, roles, scope, part.bound)
     codes = _codes(function, roles, parts)
     quasi = [name for name in roles.quasi if any(name in part.quasi for part in parts)]
     columns = columns_of(person_rows)
-    people = _id_of(function, columns, first(fields["id"]), types)
+    person_ids = _id_of(function, columns, first(fields["id"]), types)
     values = {name: by_name(columns, name) for name in quasi}
     kinds = {name: types[name] for name in quasi}
     trees = rows_of(path_rows(fields["paths"]), kinds, first(fields["time_zone"]))
     counts = integers(columns[HELPER + "count"])
     covered = [part.read(kinds, values, counts, trees) for part in parts]
     codes_of = [
-        next(one.codes for one in of if one is not None) for of in zip(*covered, strict=True)
+        next(column.codes for column in by_part if column is not None)
+        for by_part in zip(*covered, strict=True)
     ]
     views, shown = _views(roles.sensitive, parts, codes)
     releases = [
         release_of(of, part.classes, by) for of, part, by in zip(covered, parts, shown, strict=True)
     ]
-    known = _persons(ranked(codes_of), people, counts)
-    return Reading(function, known, releases, views, names, roles.sensitive, parts, codes)
+    people = _raw_people(ranked(codes_of), person_ids, counts)
+    return Reading(function, people, releases, views, names, roles.sensitive, parts, codes)
 
 
 def _names(function: str, parameter: str, value: Any) -> list[str]:
     names = list(value or [])
-    most = MOST if parameter == "releases" else MOST - 1
-    given = names[MOST - most :]
-    if not 0 < len(given) <= most:
+    most = MAX_RELEASES if parameter == "releases" else MAX_RELEASES - 1
+    passed = names[MAX_RELEASES - most :]
+    if not 0 < len(passed) <= most:
         rule = Parameter(parameter) + f" must be a list of 1 to {most} names"
-        raise AnonError(function, rule, f"{len(given)} names" if given else None)
+        raise AnonError(function, rule, f"{len(passed)} names" if passed else None)
     if not all(isinstance(name, str) for name in names):
         rule = Parameter(parameter) + " must be a list of names"
         raise AnonError(function, rule, "NULL among them")
@@ -263,8 +268,8 @@ def _require_bound(
     require_bound(function, roles.sensitive, [name for name in bound if fold(name) not in kept])
     named_too = {fold(name) for name in as_names(scope["bound"]["keep"])}
     wanted = [n for n in roles.keep if roles.source[n] == "comment" or fold(n) in named_too]
-    mine = [name for name in bound if fold(name) in {fold(n) for n in wanted}]
-    require_bound(function, wanted, mine, "keep")
+    bound_keep = [name for name in bound if fold(name) in {fold(n) for n in wanted}]
+    require_bound(function, wanted, bound_keep, "keep")
 
 
 def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Codes]:
@@ -273,10 +278,10 @@ def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Code
     Raises AnonError unless some release has each sensitive column, and all have a column in one
     type.
     """
-    found = {}
+    codes_by_column = {}
     for name in (*roles.sensitive, *roles.keep):
-        having = [at for at, part in enumerate(parts) if name in part.columns]
-        if not having:
+        releases_with = [release for release, part in enumerate(parts) if name in part.columns]
+        if not releases_with:
             if name in roles.sensitive:
                 raise AnonError(
                     function,
@@ -285,17 +290,17 @@ def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Code
                     did_you_mean(name, parts[0].types),
                 )
             continue
-        kinds = {parts[at].by_fold[fold(name)] for at in having}
+        kinds = {parts[release].by_fold[fold(name)] for release in releases_with}
         if len(kinds) > 1:
             rule, got = f"the releases must have {name} in one type", " and ".join(sorted(kinds))
             raise AnonError(function, rule, got, "cast it")
-        keys = [parts[at].entries[fold(KEY + name)] for at in having]
-        places, known = ordered(pa.concat_arrays(keys))
+        keys = [parts[release].entries[fold(KEY + name)] for release in releases_with]
+        places, distinct_keys = ordered(pa.concat_arrays(keys))
         ends = np.cumsum([len(key) for key in keys])[:-1]
-        null = len(known) > 0 and known[0].as_py() == NULL
-        of = dict(zip(having, np.split(places, ends), strict=True))
-        found[name] = Codes(of, len(known), null)
-    return found
+        null = len(distinct_keys) > 0 and distinct_keys[0].as_py() == NULL
+        of = dict(zip(releases_with, np.split(places, ends), strict=True))
+        codes_by_column[name] = Codes(of, len(distinct_keys), null)
+    return codes_by_column
 
 
 def _views(
@@ -304,7 +309,7 @@ def _views(
     """Return the views of the sensitive columns, and what each release shows in each of them."""
     views: list[View] = []
     shown: list[list[ReleasedTuples | None]] = [[] for _ in parts]
-    for at, name in enumerate(sensitive):
+    for column_number, name in enumerate(sensitive):
         column = codes[name]
         for columns in _column_sets([p.columns for p in parts if name in p.columns]):
             if name not in columns:
@@ -312,22 +317,24 @@ def _views(
             having = [n for n, part in enumerate(parts) if columns <= set(part.columns)]
             kept = {n: column.of[n] >= int(column.null) for n in having}
             others = sorted(columns - {name})
-            own = {n: column.of[n][kept[n]] - int(column.null) for n in having}
-            more = [{n: codes[o].of[n][kept[n]] for n in having} for o in others]
-            tuples, values = _combined([own, *more], having, column.many - int(column.null))
-            views.append(View(at, values[0], column.many - int(column.null)))
+            sensitive_codes = {n: column.of[n][kept[n]] - int(column.null) for n in having}
+            other_codes = [{n: codes[o].of[n][kept[n]] for n in having} for o in others]
+            tuples, values = _combined(
+                [sensitive_codes, *other_codes], having, column.many - int(column.null)
+            )
+            views.append(View(column_number, values[0], column.many - int(column.null)))
             for n, part in enumerate(parts):
                 shown[n].append(_shown(part, kept[n], tuples[n]) if n in tuples else None)
     return views, shown
 
 
-def _column_sets(of: Iterable[Sequence[str]]) -> list[frozenset[str]]:
+def _column_sets(column_lists: Iterable[Sequence[str]]) -> list[frozenset[str]]:
     """Return the columns of each release, and those that several of them share, each set once."""
-    found: dict[frozenset[str], None] = {}
-    for columns in of:
+    column_sets: dict[frozenset[str], None] = {}
+    for columns in column_lists:
         new = frozenset(columns)
-        found |= dict.fromkeys([new, *(new & known for known in found)])
-    return list(found)
+        column_sets |= dict.fromkeys([new, *(new & earlier for earlier in column_sets)])
+    return list(column_sets)
 
 
 def _combined(
@@ -377,13 +384,13 @@ def _id_of(
             f"'{name}'",
             did_you_mean(str(name), types),
         )
-    places, known = ordered(keys[fold(name)])
-    if len(known) and known[0].as_py() == NULL:
+    places, distinct_keys = ordered(keys[fold(name)])
+    if len(distinct_keys) and distinct_keys[0].as_py() == NULL:
         return places - 1
     return places
 
 
-def _persons(ranks: Ranks, people: Ints | None, counts: Ints) -> RawPeople:
+def _raw_people(ranks: Ranks, people: Ints | None, counts: Ints) -> RawPeople:
     """Return the people; those without an id are one each."""
     if people is None or not (people < 0).any():
         return persons(ranks, people, counts)

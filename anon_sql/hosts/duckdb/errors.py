@@ -67,11 +67,11 @@ def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
 
     sql: the statement, if it is known.
     """
-    if (found := _MACRO.search(text)) and found["ours"] in function_parameters():
-        return found[0], _arguments(found["ours"], sql or "")
+    if (match := _MACRO.search(text)) and match["ours"] in function_parameters():
+        return match[0], _arguments(match["ours"], sql or "")
     for pattern, meant in _MISTAKES:
-        if found := pattern.search(text):
-            names = found.groupdict()
+        if match := pattern.search(text):
+            names = match.groupdict()
             ours, parameter = names.get("ours"), names.get("parameter")
             if (ours is None or ours in function_parameters()) and (
                 parameter is None or _compares(parameter, sql or "")
@@ -83,18 +83,22 @@ def meaning(text: str, sql: str | None = None) -> tuple[str, str] | None:
 def _compares(parameter: str, sql: str) -> bool:
     """Return whether a statement calls a function with the parameter and has it before a =."""
     called = {word.lower() for word in re.findall(r"(\w+)\s*\(", sql)}
-    known = any(
+    has_parameter = any(
         parameter in function_parameters()[name] for name in called & function_parameters().keys()
     )
-    return known and bool(re.search(rf"\b{parameter}\s*=", sql))
+    return has_parameter and bool(re.search(rf"\b{parameter}\s*=", sql))
 
 
 def _arguments(function: str, sql: str) -> str:
     """Return the parameter that a call may mean, or a list of them."""
-    known = function_parameters()[function]
+    parameters = function_parameters()[function]
     call = re.split(rf"\b{function}\b", sql, maxsplit=1, flags=re.IGNORECASE)[-1]
-    wrong = [name for name in _ARGUMENT.findall(call) if name.lower() not in known]
-    return no_parameter(wrong[0], known) if wrong else f"its parameters are {', '.join(known)}"
+    wrong = [name for name in _ARGUMENT.findall(call) if name.lower() not in parameters]
+    return (
+        no_parameter(wrong[0], parameters)
+        if wrong
+        else f"its parameters are {', '.join(parameters)}"
+    )
 
 
 @cache
@@ -155,27 +159,27 @@ def without_values(text: str) -> str:
     risky = _RISKY.match(text)
     if risky is None:
         return _NAMES.sub(_only_names, text)
-    said = _said(*risky.groups())
-    return f"{risky[1]} Error: {said} (DuckDB's text is not shown: it may quote values)"
+    sentence = _plain_reason(*risky.groups())
+    return f"{risky[1]} Error: {sentence} (DuckDB's text is not shown: it may quote values)"
 
 
-def _said(kind: str, text: str) -> str:
+def _plain_reason(kind: str, text: str) -> str:
     line = _LINE.search(text)
     if line:
         reason = _REASON.search(text)
         why = f": {reason[1].removesuffix(' column')}" if reason else ""
         return f"a CSV file cannot be read at line {int(line[1]):,}{why}"
     for pattern, plain in _REFUSALS:
-        found = pattern.match(text)
-        if found:
+        match = pattern.match(text)
+        if match:
             column = _SOURCE.search(text)
             named = column is not None and looks_like_name(column[1])
-            return found.expand(plain) + (f" in column {column[1]}" if column and named else "")
+            return match.expand(plain) + (f" in column {column[1]}" if column and named else "")
     python = _PYTHON.search(text)
     return f"a function failed with {python[1]}" if python else _OTHERWISE.get(kind, _VALUE)
 
 
-def _only_names(found: re.Match[str]) -> str:
+def _only_names(match: re.Match[str]) -> str:
     """Return a list of names in quotes with those left out that look like values."""
     hidden = 0
 
@@ -186,7 +190,7 @@ def _only_names(found: re.Match[str]) -> str:
         hidden += 1
         return "…"
 
-    text = _QUOTED.sub(masked, found[0])
+    text = _QUOTED.sub(masked, match[0])
     return f"{text} ({hidden} that look like values are hidden)" if hidden else text
 
 
@@ -203,12 +207,12 @@ def error_text(error: Exception | str, sql: str | None = None, spelling: Spellin
     if it is known. spelling: of an AnonError; one that DuckDB has wrapped is spelled as in SQL
     unless it is among the last ones of this process.
     """
-    own = own_error_text(error)
-    raised = error if isinstance(error, AnonError) else remembered(own) if own else None
+    wrapped = own_error_text(error)
+    raised = error if isinstance(error, AnonError) else remembered(wrapped) if wrapped else None
     if raised is not None:
         return one_line(raised.render(spelling))
-    if own is not None:
-        return own
+    if wrapped is not None:
+        return wrapped
     text = str(error)
     if not _PREFIX.match(text):
         return one_line(_AFTER.sub("", text))
@@ -223,8 +227,8 @@ def as_raised() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        own = own_error_text(error)
-        raised = None if own is None else remembered(own)
+        wrapped = own_error_text(error)
+        raised = None if wrapped is None else remembered(wrapped)
         if raised is None:
             raise
         raise raised from error
@@ -233,9 +237,9 @@ def as_raised() -> Iterator[None]:
 def own_error_text(error: Exception | str) -> str | None:
     """Return the text of an AnonError that DuckDB has wrapped, or None for other errors."""
     text = str(error)
-    found = _UDF.match(text)
-    if found is None or not found[1]:
-        found = _STOPPED.match(text)
-        if found is None or found[1] not in function_parameters():
+    match = _UDF.match(text)
+    if match is None or not match[1]:
+        match = _STOPPED.match(text)
+        if match is None or match[1] not in function_parameters():
             return None
-    return one_line(_AFTER.sub("", text[found.end() :]))
+    return one_line(_AFTER.sub("", text[match.end() :]))

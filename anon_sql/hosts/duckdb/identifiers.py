@@ -29,15 +29,15 @@ def kinds_of(
     first rows of each other column.
     """
     without, with_role = ({fold(name) for name in names} for names in (labelled, identifiers))
-    found = {}
+    kinds = {}
     for name, kind in types.items():
         if fold(name) in without:
             continue
         shape = shape_in(name, kind, firsts.field(name))
         one = suggested(shape)
         if fold(name) in with_role or (one is not None and one.role == "identifier"):
-            found[name] = kind_of(shape)
-    return found
+            kinds[name] = kind_of(shape)
+    return kinds
 
 
 def shape_in(name: str, kind: str, view: Any, *, one_more: bool = False) -> Shape:
@@ -56,8 +56,8 @@ def shape_in(name: str, kind: str, view: Any, *, one_more: bool = False) -> Shap
 
 def marks_in(lists: Any) -> Marks:
     """Return a list of hashes as uint64[n]; NULL, of a table without rows, is none."""
-    found: Marks = integers(plain(lists.flatten()))
-    return found
+    hashes: Marks = integers(plain(lists.flatten()))
+    return hashes
 
 
 def looks_of(con: duckdb.DuckDBPyConnection, columns: Iterable[str], rows: str) -> pa.StructArray:
@@ -71,8 +71,8 @@ def looks_of(con: duckdb.DuckDBPyConnection, columns: Iterable[str], rows: str) 
     for start in range(0, len(names), _TOGETHER):
         group = map(quote, names[start : start + _TOGETHER])
         looked = ", ".join(f"__anon_looked({name}, __anon_row)" for name in group)
-        found = con.sql(f"SELECT {looked} FROM {rows}").to_arrow_table()
-        looks += map(one_array, found.columns)
+        table = con.sql(f"SELECT {looked} FROM {rows}").to_arrow_table()
+        looks += map(one_array, table.columns)
         stopping.check()
     return pa.StructArray.from_arrays(looks, names)
 
@@ -95,9 +95,9 @@ def identifiers_of(
         return []
     rows = f"(SELECT *, 0 AS __anon_row FROM {quote(table)} LIMIT {FIRST})"
     kinds = kinds_of(types, (), identifiers, looks_of(con, types, rows))
-    found = []
+    measured = []
     for name, kind in kinds.items():
         counted = f"SELECT count({quote(name)}), count(DISTINCT {quote(name)}) FROM {quote(table)}"
-        ((known, values),) = con.execute(counted).fetchall()
-        found.append(Identifier(name, kind, known, values))
-    return found
+        ((filled, values),) = con.execute(counted).fetchall()
+        measured.append(Identifier(name, kind, filled, values))
+    return measured

@@ -87,8 +87,8 @@ def _left_over(con: duckdb.DuckDBPyConnection) -> Owner | None:
     if name is None:
         return None
     owners = (owner_of(other) for other in list(_living()))
-    known = {number for other, number in owners if other == name}
-    running = stopping.connections(name) - known
+    registered = {number for other, number in owners if other == name}
+    running = stopping.connections(name) - registered
     if len(running) > 1:
         raise AnonError(
             "interrupt",

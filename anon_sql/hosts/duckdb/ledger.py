@@ -98,33 +98,33 @@ class Entries:
         function, entity, held_as, check = (first(self.persons.field(name)) for name in names)
         key = _key(function, held_as)
         entries = one_array(self.listed)[0].values
-        for at in range(0 if entries is None else len(entries)):
-            if entries.field("key_check")[at].as_py() != check:
+        for entry in range(0 if entries is None else len(entries)):
+            if entries.field("key_check")[entry].as_py() != check:
                 yield None
                 continue
-            fields, digest = _fields(entries, at), entries.field("digest")[at].as_py()
+            fields, digest = _fields(entries, entry), entries.field("digest")[entry].as_py()
             if fields is None or not hmac.compare_digest(
                 entry_digest(fields, key).encode(), (digest or "").encode()
             ):
                 made = "each entry of the ledger must be as ledger_entry made it"
                 hint = "restore an unchanged copy of the ledger"
                 raise AnonError(function, made, "one that was changed", hint)
-            theirs = entries.field("entity")[at].as_py()
-            if fold(theirs) != fold(entity):
+            entry_entity = entries.field("entity")[entry].as_py()
+            if fold(entry_entity) != fold(entity):
                 rule = Parameter("entity") + " must be the column whose persons the ledger holds"
-                hint = f"it is {listed([theirs])}: rename yours if it holds the same persons"
+                hint = f"it is {listed([entry_entity])}: rename yours if it holds the same persons"
                 raise AnonError(function, rule, f"'{entity}'", hint)
-            yield entries.field("person_hashes")[at].values
+            yield entries.field("person_hashes")[entry].values
 
 
 def _key(function: str, held_as: str) -> bytes:
     return ledger_key(key_of(function, held_as))
 
 
-def _fields(entries: pa.StructArray, at: int) -> list[bytes] | None:
+def _fields(entries: pa.StructArray, entry: int) -> list[bytes] | None:
     """Return what the digest of an entry covers; None where anything is missing or misshapen."""
-    single = [entries.field(name)[at].as_py() for name in (*_TEXTS, *_NUMBERS)]
-    persons = entries.field("person_hashes")[at].values
+    single = [entries.field(name)[entry].as_py() for name in (*_TEXTS, *_NUMBERS)]
+    persons = entries.field("person_hashes")[entry].values
     if None in single or persons is None or persons.null_count:
         return None
     if not pc.all(pc.equal(pc.binary_length(persons), HASH_BYTES), min_count=0).as_py():
@@ -168,8 +168,8 @@ _PERSONS = pa.struct(
 )
 def hashed_persons(call: Any) -> pa.Array:
     """Return the column of people, its type, and the texts and hashes of people, by hash."""
-    one = one_array(call)
-    fields = {field.name: one.field(at) for at, field in enumerate(one.type)}
+    struct = one_array(call)
+    fields = {field.name: struct.field(position) for position, field in enumerate(struct.type)}
     stopping.belongs_to(first(fields["connection"]))
     function, entity = first(fields["function"]), first(fields["entity"])
     stopping.check(function)
@@ -252,13 +252,13 @@ def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
     call: the parameters; values: how many values each sensitive column has. Raises AnonError for
     an l without a sensitive column.
     """
-    fields, many, held = first(call), first(persons), first(values)
+    fields, many, value_counts = first(call), first(persons), first(values)
     function = fields["function"]
     size = {"k": fields["k"], "l": fields["l"]}
     needed: Any = read_group(Waiting, function, size)
     by_name = {fold(name): name for name in fields["types"]}
     chosen = named(function, "sensitive", fields["sensitive"], by_name) or []
-    counted = {fold(name): count for name, count in held.items() if name != HELPER + "zero"}
+    counted = {fold(name): count for name, count in value_counts.items() if name != HELPER + "zero"}
     if {fold(name) for name in chosen} - set(counted):
         raise AnonError(function, Parameter("sensitive") + " must name columns", "*", "name them")
     if needed.l is not None and not counted:
@@ -275,11 +275,11 @@ def shared_persons(persons: Any, entries: Any) -> pa.Array:
 
     Raises AnonError for an entry that was changed, or that holds people of another column.
     """
-    mine = one_array(persons)
-    hashes = mine.field("hashes")[0].values
+    people = one_array(persons)
+    hashes = people.field("hashes")[0].values
     shared = [
         None if others is None else pc.sum(pc.is_in(hashes, value_set=others), min_count=0).as_py()
-        for others in Entries(mine, entries).hashes()
+        for others in Entries(people, entries).hashes()
     ]
     return one_list(shared, pa.int64())
 
@@ -291,13 +291,13 @@ def new_persons(persons: Any, entries: Any) -> pa.Array:
     Raises AnonError for an entry that was changed, that was made with another key, or that holds
     people of another column.
     """
-    mine = one_array(persons)
-    known = list(Entries(mine, entries).hashes())
-    if None in known:
+    people = one_array(persons)
+    hash_lists = list(Entries(people, entries).hashes())
+    if None in hash_lists:
         rule = Parameter("key") + " must be the one that all entries of the ledger were made with"
-        raise AnonError(first(mine.field("function")), rule)
-    hashes, texts = (mine.field(name)[0].values for name in ("hashes", "texts"))
-    for others in known:
+        raise AnonError(first(people.field("function")), rule)
+    hashes, texts = (people.field(name)[0].values for name in ("hashes", "texts"))
+    for others in hash_lists:
         is_new = pc.invert(pc.is_in(hashes, value_set=others))
         hashes, texts = hashes.filter(is_new), texts.filter(is_new)
     return one_list(texts, pa.string())

@@ -57,7 +57,7 @@ class LinkedAudit:
         rows += [*self._numbers(), *self._references()]
         rows += self._labels() if self.truth else []
         selects = " UNION ALL ".join(
-            f"SELECT {at} AS __anon_at, * FROM ({text})" for at, text in enumerate(rows)
+            f"SELECT {number} AS __anon_at, * FROM ({text})" for number, text in enumerate(rows)
         )
         ctes = ", ".join([*self.folds.ctes(), *self.extra])
         names = "property, required, found, passed, example"
@@ -77,57 +77,57 @@ class LinkedAudit:
                 for column in (*node.renewed, *node.quasi, *node.kept, *added)
                 if fold(column) not in there
             ]
-            found = f"{len(wrong)}"
-            yield _row(f"identifiers of {name}", "0", found, "found = 0", _named(wrong))
-            found = f"{len(missing)}"
-            yield _row(f"columns of {name}", "0", found, "found = 0", _named(missing))
-            found = f"{len(others)}"
-            yield _row(f"added_columns of {name}", "0", found, "found = 0", _named(others))
+            actual = f"{len(wrong)}"
+            yield _row(f"identifiers of {name}", "0", actual, "found = 0", _named(wrong))
+            actual = f"{len(missing)}"
+            yield _row(f"columns of {name}", "0", actual, "found = 0", _named(missing))
+            actual = f"{len(others)}"
+            yield _row(f"added_columns of {name}", "0", actual, "found = 0", _named(others))
         if not self.compared:
             return
         root = self.schema.root
         required = f"(SELECT count(*) FROM {self.raw(root)})"
-        found = f"(SELECT count(*) FROM {self.released(root)})"
-        yield _row("persons", required, found, "found = required", "NULL")
+        actual = f"(SELECT count(*) FROM {self.released(root)})"
+        yield _row("persons", required, actual, "found = required", "NULL")
         for name, node in self.schema.nodes.items():
             if node.link is not None:
                 most = f"(SELECT count(*) FROM {self.raw(name)})"
-                found = f"(SELECT count(*) FROM {self.released(name)})"
-                yield _row(f"rows of {name}", most, found, "found <= required", "NULL")
+                actual = f"(SELECT count(*) FROM {self.released(name)})"
+                yield _row(f"rows of {name}", most, actual, "found <= required", "NULL")
 
     def _keys(self) -> Iterator[str]:
         """Yield the checks of keys and links: once each, below a row, and none of the raw ones."""
         for name, node in self.schema.nodes.items():
             rows = self.folds.name("rows", node)
             for keys in sorted({c.link.keys for c in self.schema.children(name) if c.link}):
-                own = self.folds.key(node, keys)
+                key = self.folds.key(node, keys)
                 linked = (
                     _all_there(self.folds.key(node, node.link.columns)) if node.link else "true"
                 )
                 twice = (
                     f"(SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM {rows} "
-                    f"WHERE {_all_there(own)} GROUP BY {', '.join(own)}))"
+                    f"WHERE {_all_there(key)} GROUP BY {', '.join(key)}))"
                 )
-                there = _all_there(own)
+                there = _all_there(key)
                 none = f"(SELECT count(*) FROM {rows} WHERE {linked} AND NOT ({there}))"
-                found = f"{twice} + {none}"
-                yield _row(f"keys of {name}", "0", found, "found = 0", "NULL")
+                actual = f"{twice} + {none}"
+                yield _row(f"keys of {name}", "0", actual, "found = 0", "NULL")
             if node.link is not None:
                 parent = self.folds.name("rows", self.schema.parent(node))
-                own = self.folds.key(node, node.link.columns, "c")
-                some = " OR ".join(f"{column} IS NOT NULL" for column in own)
-                found = (
+                key = self.folds.key(node, node.link.columns, "c")
+                some = " OR ".join(f"{column} IS NOT NULL" for column in key)
+                actual = (
                     f"(SELECT count(*) FROM {rows} AS c ANTI JOIN {parent} AS p "
                     f"ON {self.folds.on(node, 'c', 'p')} WHERE {some})"
                 )
-                yield _row(f"orphans of {name}", "0", found, "found = 0", "NULL")
-            for at, column in enumerate(node.renewed if self.compared else ()):
-                known = f"SELECT {quote(column)}::VARCHAR FROM {self.raw(name)}"
-                found = (
-                    f"(SELECT count(*) FROM {rows} WHERE c{at} IS NOT NULL "
-                    f"AND c{at}::VARCHAR IN ({known}))"
+                yield _row(f"orphans of {name}", "0", actual, "found = 0", "NULL")
+            for number, column in enumerate(node.renewed if self.compared else ()):
+                raw_keys = f"SELECT {quote(column)}::VARCHAR FROM {self.raw(name)}"
+                actual = (
+                    f"(SELECT count(*) FROM {rows} WHERE c{number} IS NOT NULL "
+                    f"AND c{number}::VARCHAR IN ({raw_keys}))"
                 )
-                yield _row(f"raw_keys of {name}.{column}", "0", found, "found = 0", "NULL")
+                yield _row(f"raw_keys of {name}.{column}", "0", actual, "found = 0", "NULL")
 
     def _folds(self) -> Iterator[str]:
         """Yield the checks of k and l over folds."""
@@ -144,14 +144,16 @@ class LinkedAudit:
         yield _row("k", k, "(SELECT min(n) FROM __anon_classes)", "found >= required", example)
         for node in self.schema.nodes.values():
             path = self.folds.name("path", node)
-            for at, column in enumerate(node.sensitive):
-                values = f"SELECT person, class, path, s{at} AS value FROM {path}"
+            for number, column in enumerate(node.sensitive):
+                values = f"SELECT person, class, path, s{number} AS value FROM {path}"
                 yield from self._spread(f"{node.name}.{column}", values)
             if node.role == "sensitive" and node.link is not None:
                 above = self.folds.name("path", self.schema.parent(node))
                 keys = self.folds.key(node, node.link.columns)
-                own = ", ".join(keys)
-                counted = f"SELECT {own}, count(*) AS n FROM {path} GROUP BY {own}"
+                link_columns = ", ".join(keys)
+                counted = (
+                    f"SELECT {link_columns}, count(*) AS n FROM {path} GROUP BY {link_columns}"
+                )
                 values = (
                     "SELECT p.person, p.class, p.path, coalesce(c.n, 0) AS value "
                     f"FROM {above} AS p "
@@ -188,9 +190,9 @@ class LinkedAudit:
                 "(SELECT CASE WHEN below > 0 THEN "
                 f"concat(below, ' slots or classes of less') END FROM {least})"
             )
-            found = f"(SELECT found FROM {least})"
+            actual = f"(SELECT found FROM {least})"
             passed = "required <= 1 OR coalesce(found, required) >= required"
-            yield _row(f"l of {what}{where}", required, found, passed, example)
+            yield _row(f"l of {what}{where}", required, actual, passed, example)
 
     def _unlinked(self) -> Iterator[str]:
         """Yield the checks of rows without a link: rows of a label, no values, nothing below."""
@@ -203,16 +205,20 @@ class LinkedAudit:
             each = f"GROUP BY {labels}" if labels else "HAVING count(*) > 0"
             k = "NULL" if self.k is None else f"{int(self.k)}"
             groups = f"SELECT count(*) AS n FROM {source} {each}"
-            found = f"(SELECT min(n) FROM ({groups}))"
+            actual = f"(SELECT min(n) FROM ({groups}))"
             passed = "coalesce(found, required) >= required"
-            known = literal("rows, which estimate persons: only the raw tables tell whose they are")
-            said = "NULL" if self.compared else f"(CASE WHEN found IS NOT NULL THEN {known} END)"
-            yield _row(f"unlinked_labels of {node.name}", k, found, passed, said)
+            reason = literal(
+                "rows, which estimate persons: only the raw tables tell whose they are"
+            )
+            example = (
+                "NULL" if self.compared else f"(CASE WHEN found IS NOT NULL THEN {reason} END)"
+            )
+            yield _row(f"unlinked_labels of {node.name}", k, actual, passed, example)
             if self.truth:
                 yield self._persons(node, source, k)
             kept = [f"{quote(column)} IS NOT NULL" for column in node.kept]
-            found = f"(SELECT count(*) FROM {source} AND ({' OR '.join(kept) or 'false'}))"
-            yield _row(f"unlinked_values of {node.name}", "0", found, "found = 0", "NULL")
+            actual = f"(SELECT count(*) FROM {source} AND ({' OR '.join(kept) or 'false'}))"
+            yield _row(f"unlinked_values of {node.name}", "0", actual, "found = 0", "NULL")
 
     def _persons(self, node: Node, source: str, k: str) -> str:
         """Return the check of the people who can be behind equal labels of unlinked rows."""
@@ -220,7 +226,7 @@ class LinkedAudit:
         types = {fold(name): kind for name, kind in self.columns[node.name].items()}
         behind = PersonsBehind(
             node,
-            self.folds.at[node.name],
+            self.folds.table_numbers[node.name],
             source,
             self._owned(node),
             self.folds.labels(node),
@@ -231,9 +237,9 @@ class LinkedAudit:
             "(SELECT CASE WHEN count(*) > 0 THEN concat(sum(n), ' rows in ', count(*), "
             f"' sets of labels of fewer') END FROM {behind.result} WHERE persons < {k})"
         )
-        found = f"(SELECT min(persons) FROM {behind.result})"
+        actual = f"(SELECT min(persons) FROM {behind.result})"
         passed = "coalesce(found, required) >= required"
-        return _row(f"unlinked_people of {node.name}", k, found, passed, example)
+        return _row(f"unlinked_people of {node.name}", k, actual, passed, example)
 
     def _references(self) -> Iterator[str]:
         """Yield the check that each row of a reference table is used by k people or by none."""
@@ -255,12 +261,12 @@ class LinkedAudit:
                 f"({' UNION ALL '.join(parts)})) GROUP BY key"
             )
             k = "NULL" if self.k is None else f"{int(self.k)}"
-            found = f"(SELECT count(*) FROM ({counted}) WHERE n < {k})"
+            actual = f"(SELECT count(*) FROM ({counted}) WHERE n < {k})"
             example = (
                 f"(SELECT concat('the least is used by ', min(n), ' persons') FROM ({counted}) "
                 f"WHERE n < {k} HAVING count(*) > 0)"
             )
-            yield _row(f"{REFERENCE_ROWS}{name}", "0", found, "found = 0", example)
+            yield _row(f"{REFERENCE_ROWS}{name}", "0", actual, "found = 0", example)
 
     def use_source(self) -> None:
         """Add the folds of the raw tables, once."""
@@ -301,14 +307,14 @@ class LinkedAudit:
                     f"TRY_CAST(t.{quote(weight)} AS DOUBLE) * b.n "
                     f"BETWEEN {low} - 1e-6 AND {high} + 1e-6"
                 )
-                found = (
+                actual = (
                     f"(SELECT count(*) FROM {self.released(name)} AS t LEFT JOIN "
                     f"(SELECT {', '.join(links)}, count(*) AS n FROM {self.released(child.name)} "
                     f"GROUP BY ALL) AS b ON {on} WHERE {linked or 'true'} AND "
                     f"(coalesce(b.n, 0) IS DISTINCT FROM {low} OR (b.n > 0 AND NOT "
                     f"coalesce({mean}, false))))"
                 )
-                yield _row(f"numbers of {child.name} in {name}", "0", found, "found = 0", "NULL")
+                yield _row(f"numbers of {child.name} in {name}", "0", actual, "found = 0", "NULL")
 
     def _records(self, node: Node, shown: bool) -> str:
         """Return the CTE of a table's rows, with the hash of each record.
@@ -327,23 +333,23 @@ class LinkedAudit:
             if child.role == "quasi":
                 continue
             assert child.link is not None
-            at = f"b{self.folds.at[child.name]}"
+            alias = f"b{self.folds.table_numbers[child.name]}"
             links = [quote(column) for column in child.link.columns]
             below = f"{HASH}(system.main.list_sort(system.main.list({quote(_RECORD)})))"
             keys = zip(child.link.keys, links, strict=True)
-            on = " AND ".join(f"t.{quote(key)} = {at}.{link}" for key, link in keys)
+            on = " AND ".join(f"t.{quote(key)} = {alias}.{link}" for key, link in keys)
             joins.append(
                 f" LEFT JOIN (SELECT {', '.join(links)}, {below} AS below "
-                f"FROM {self._record_name(child, shown)} GROUP BY ALL) AS {at} ON {on}"
+                f"FROM {self._record_name(child, shown)} GROUP BY ALL) AS {alias} ON {on}"
             )
-            parts.append(f"{at}.below")
+            parts.append(f"{alias}.below")
         return (
             f"{self._record_name(node, shown)} AS MATERIALIZED (SELECT t.*, "
             f"{HASH}({', '.join(parts)}) AS {quote(_RECORD)} FROM {relation} AS t{''.join(joins)})"
         )
 
     def _record_name(self, node: Node, shown: bool) -> str:
-        return f"__anon_{'shown' if shown else 'raw'}_records_{self.folds.at[node.name]}"
+        return f"__anon_{'shown' if shown else 'raw'}_records_{self.folds.table_numbers[node.name]}"
 
     def _joined(self, node: Node, shown: bool) -> tuple[str, dict[str, str]]:
         """Return linked rows with the quasi-identifiers of all rows above, and their record.
@@ -370,29 +376,29 @@ class LinkedAudit:
         for is_shown in (False, True):
             nodes = reversed(list(self.schema.nodes.values()))
             self.extra += [self._records(node, is_shown) for node in nodes]
-        for at, (name, node) in enumerate(self.schema.nodes.items()):
-            raw, shown = f"__anon_raw_{at}", f"__anon_shown_{at}"
+        for number, (name, node) in enumerate(self.schema.nodes.items()):
+            raw, shown = f"__anon_raw_{number}", f"__anon_shown_{number}"
             for target, is_shown in ((raw, False), (shown, True)):
                 joined, quasi = self._joined(node, is_shown)
                 self.extra.append(f"{target} AS ({joined})")
             if not quasi:
-                found = f"(SELECT count(*) FROM (FROM {shown} EXCEPT ALL FROM {raw}))"
-                yield _row(f"kept values of {name}", "0", found, "found = 0", "NULL")
+                actual = f"(SELECT count(*) FROM (FROM {shown} EXCEPT ALL FROM {raw}))"
+                yield _row(f"kept values of {name}", "0", actual, "found = 0", "NULL")
                 continue
-            given = f"quasi := {_list(list(quasi))}, keep := {_list([_RECORD])}"
-            given += ", sensitive := []::VARCHAR[], identifiers := []::VARCHAR[]"
+            arguments = f"quasi := {_list(list(quasi))}, keep := {_list([_RECORD])}"
+            arguments += ", sensitive := []::VARCHAR[], identifiers := []::VARCHAR[]"
             if self.hierarchy is not None:
-                tree = f"__anon_tree_{at}"
+                tree = f"__anon_tree_{number}"
                 trees = self._trees(self.hierarchy, quasi)
                 self.extra.append(f"{tree} AS ({' UNION ALL '.join(trees)})")
-                given += f", hierarchy := {literal(tree)}"
+                arguments += f", hierarchy := {literal(tree)}"
             is_root = node.link is None
             properties = ", ".join(map(literal, _OF_ROOT if is_root else _TRUTH))
             suppressed = "keep" if is_root else "drop"
             yield (
                 f"SELECT concat(property, ' of ', {literal(name)}) AS property, "
                 "0::DOUBLE AS required, found, passed, NULL::VARCHAR AS example "
-                f"FROM audit({literal(raw)}, {literal(shown)}, {given}, "
+                f"FROM audit({literal(raw)}, {literal(shown)}, {arguments}, "
                 f"suppressed := {literal(suppressed)}, unit := 'row') "
                 f"WHERE property IN ({properties})"
             )
@@ -408,12 +414,12 @@ class LinkedAudit:
             )
 
 
-def _row(name: str, required: str, found: str, passed: str, example: str) -> str:
+def _row(name: str, required: str, actual: str, passed: str, example: str) -> str:
     """Return a row of the audit; passed: in terms of required and found."""
     return (
         f"SELECT {literal(name)} AS property, required, found, ({passed}) AS passed, "
         f"({example})::VARCHAR AS example FROM "
-        f"(SELECT ({required})::DOUBLE AS required, ({found})::DOUBLE AS found)"
+        f"(SELECT ({required})::DOUBLE AS required, ({actual})::DOUBLE AS found)"
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -32,6 +32,25 @@ _KEYS = ("database", "schema", "relation", "name", "type", "comment", "at")
 SCOPE = "SELECT current_database(), current_schema(), current_setting('search_path')"
 
 
+class CatalogTable(NamedTuple):
+    """A linked table: its short name, its SQL, and its columns as in the catalog."""
+
+    name: str
+    relation: str
+    columns: list[dict[str, Any]]
+
+
+class ColumnSetting(NamedTuple):
+    """The value that a parameter gives a quasi-identifier.
+
+    name: as the call writes it. column: table and column, as in the schema.
+    """
+
+    name: str
+    column: tuple[str, str]
+    value: Any
+
+
 class Catalog:
     """The tables of a database as one transaction sees them.
 
@@ -46,7 +65,7 @@ class Catalog:
         for column in sorted(self.columns, key=lambda each: each["at"]):
             place = (column["database"], column["schema"], column["relation"])
             self.by_place.setdefault(place, []).append(column)
-        self.found: dict[str, tuple[str, str, list[dict[str, Any]]]] = {}
+        self.tables: dict[str, CatalogTable] = {}
 
     def place(self, name: str) -> Place | None:
         """Return where a relation is, spelled as in the catalog; None for a file."""
@@ -62,16 +81,16 @@ class Catalog:
         if place is not None:
             return self._note(place[2], ".".join(map(quote, place)), self.by_place[place])
         if not self.files:
-            known = sorted({table for _, _, table in self.by_place})
+            table_names = sorted({table for _, _, table in self.by_place})
             rule = "the relation must be a table or view in the catalog"
-            raise AnonError(self.function, rule, listed([name]), did_you_mean(name, known))
+            raise AnonError(self.function, rule, listed([name]), did_you_mean(name, table_names))
         try:
             relation = f"query_table({literal(name)})"
             described = self.ask(f"DESCRIBE FROM {relation}")
         except duckdb.Error:
-            known = sorted({table for _, _, table in self.by_place})
+            table_names = sorted({table for _, _, table in self.by_place})
             rule = "every linked table must be a committed table or view, or a file"
-            hint = did_you_mean(name, known) if known else None
+            hint = did_you_mean(name, table_names) if table_names else None
             raise AnonError(self.function, rule, f"'{name}'", hint) from None
         columns = [{"name": row[0], "type": row[1], "comment": None} for row in described]
         short = (
@@ -82,16 +101,16 @@ class Catalog:
         return self._note(short, relation, columns)
 
     def _note(self, short: str, relation: str, columns: list[dict[str, Any]]) -> str:
-        known = self.found.setdefault(fold(short), (short, relation, columns))
-        if known[1] != relation:
+        table = self.tables.setdefault(fold(short), CatalogTable(short, relation, columns))
+        if table.relation != relation:
             rule = "linked tables must have different names"
             raise AnonError(self.function, rule, f"two of the name {listed([short])}")
         require_names(self.function, [column["name"] for column in columns])
-        return known[0]
+        return table.name
 
-    def links(self, given: object, root: str) -> list[Link]:
+    def links(self, call_links: object, root: str) -> list[Link]:
         """Return the foreign keys around the root, and the links that a call gives."""
-        written = [given] if isinstance(given, str) else given or []
+        written = [call_links] if isinstance(call_links, str) else call_links or []
         names: dict[str, str] = {}
         if isinstance(written, (list, tuple)):
             for text in written:
@@ -99,7 +118,7 @@ class Catalog:
                 for side in sides if len(sides) == 2 else ():
                     relation, _ = side_of(self.function, side)
                     names[fold(relation)] = self.add(relation)
-        found = read_links(self.function, given, names)
+        links = read_links(self.function, call_links, names)
         places = {place for place in map(self.place, [root, *names]) if place}
         foreign = [
             ((database, schema, child), tuple(columns), (database, schema, parent), tuple(keys))
@@ -115,8 +134,8 @@ class Catalog:
         for child, columns, parent, keys in foreign:
             if child in places:
                 ends = [self.add(".".join(map(quote, place))) for place in (child, parent)]
-                found.append(Link(ends[0], columns, ends[1], keys))
-        return found
+                links.append(Link(ends[0], columns, ends[1], keys))
+        return links
 
 
 def read_schema(
@@ -138,24 +157,24 @@ def read_schema(
     if not isinstance(root, str) or not root:
         raise AnonError(function, Parameter("root") + " must be the name of a table")
     top = catalog.add(root)
-    found = catalog.links(links, root)
+    all_links = catalog.links(links, root)
     left = _listed(leave_out)
     names = {fold(str(name)) for name in left}
     tables = {}
-    given = _given(function, roles)
-    for short, relation, columns in catalog.found.values():
+    call_roles = _call_roles(function, roles)
+    for short, relation, columns in catalog.tables.values():
         types = {column["name"]: column["type"] for column in columns}
-        assigned = {} if fold(short) in names else _roles(function, short, columns, given)
+        assigned = {} if fold(short) in names else _roles(function, short, columns, call_roles)
         tables[short] = LinkedTable(short, relation, types, assigned)
-    _require_used(function, given, tables)
-    made = arrange(function, top, tables, found, left)
+    _require_used(function, call_roles, tables)
+    schema = arrange(function, top, tables, all_links, left)
     if releases:
-        _refuse_identifiers(catalog, made, given)
-    return made
+        _refuse_identifiers(catalog, schema, call_roles)
+    return schema
 
 
 def _refuse_identifiers(
-    catalog: Catalog, schema: Schema, given: Mapping[tuple[str, str], str]
+    catalog: Catalog, schema: Schema, call_roles: Mapping[tuple[str, str], str]
 ) -> None:
     """Raise AnonError if a ``*`` would release columns that are suggested as identifiers.
 
@@ -163,13 +182,13 @@ def _refuse_identifiers(
     """
     reasons: dict[str, dict[str, str]] = {PARAMETER[role]: {} for role in UNCHANGED}
     for node in schema.nodes.values():
-        role = given.get((fold(node.name), REST)) or given.get((REST, REST))
-        columns = catalog.found[fold(node.name)][2]
+        role = call_roles.get((fold(node.name), REST)) or call_roles.get((REST, REST))
+        columns = catalog.tables[fold(node.name)].columns
         rest = [
             column["name"]
             for column in columns
             if tag(column["comment"]) is None
-            and (fold(node.name), fold(column["name"])) not in given
+            and (fold(node.name), fold(column["name"])) not in call_roles
         ]
         if role not in UNCHANGED or not rest:
             continue
@@ -179,8 +198,8 @@ def _refuse_identifiers(
             "FROM suggest_roles('__anon_rest') WHERE role = 'identifier'"
         ):
             reasons[PARAMETER[role]][f"{node.name}.{name}"] = reason
-    for parameter, found in reasons.items():
-        refuse_identifiers(catalog.function, parameter, found)
+    for parameter, identifiers in reasons.items():
+        refuse_identifiers(catalog.function, parameter, identifiers)
 
 
 def _listed(value: object) -> list[str]:
@@ -189,9 +208,9 @@ def _listed(value: object) -> list[str]:
     return [str(each) for each in value] if isinstance(value, (list, tuple)) else []
 
 
-def _given(function: str, roles: Mapping[str, object]) -> dict[tuple[str, str], str]:
+def _call_roles(function: str, roles: Mapping[str, object]) -> dict[tuple[str, str], str]:
     """Return the role of each (table, column) that a call names, folded; '*' for the rest."""
-    found: dict[tuple[str, str], str] = {}
+    role_by_column: dict[tuple[str, str], str] = {}
     for role in ROLES:
         parameter = PARAMETER[role]
         value = roles.get(parameter)
@@ -205,19 +224,19 @@ def _given(function: str, roles: Mapping[str, object]) -> dict[tuple[str, str], 
                 rule = Parameter(parameter) + " must name columns with their tables"
                 raise AnonError(function, rule, listed([name]), "write 'visit.ward'")
             key = (fold(split(".".join(table))[-1]) if table else REST, fold(split(column)[0]))
-            if found.setdefault(key, role) != role:
+            if role_by_column.setdefault(key, role) != role:
                 raise AnonError(function, "a column has one role", f"two for {listed([column])}")
-    return found
+    return role_by_column
 
 
 def _roles(
     function: str,
     table: str,
     columns: Iterable[Mapping[str, Any]],
-    given: Mapping[tuple[str, str], str],
+    call_roles: Mapping[tuple[str, str], str],
 ) -> dict[str, str | None]:
     """Return the role of each column, from comments and from the call."""
-    found: dict[str, str | None] = {}
+    assigned: dict[str, str | None] = {}
     for column in columns:
         name = column["name"]
         try:
@@ -225,22 +244,24 @@ def _roles(
         except ValueError as wrong:
             rule = f"the comment on column {table}.{name} is not clear"
             raise AnonError(function, rule, str(wrong)) from None
-        asked = given.get((fold(table), fold(name)))
-        rest = given.get((fold(table), REST)) or given.get((REST, REST))
+        call_role = call_roles.get((fold(table), fold(name)))
+        rest = call_roles.get((fold(table), REST)) or call_roles.get((REST, REST))
         called = listed([table]) + "." + listed([name])
-        chosen = overriding(function, called, declared, asked) if asked else None
-        found[name] = chosen or declared or rest
-    return found
+        chosen = overriding(function, called, declared, call_role) if call_role else None
+        assigned[name] = chosen or declared or rest
+    return assigned
 
 
 def _require_used(
-    function: str, given: Mapping[tuple[str, str], str], tables: Mapping[str, LinkedTable]
+    function: str, call_roles: Mapping[tuple[str, str], str], tables: Mapping[str, LinkedTable]
 ) -> None:
     """Raise AnonError for a column of the call that no linked table has."""
-    known = {(fold(name), fold(column)) for name, table in tables.items() for column in table.types}
-    known |= {(fold(name), REST) for name in tables} | {(REST, REST)}
-    for key, role in given.items():
-        if key not in known:
+    linked_columns = {
+        (fold(name), fold(column)) for name, table in tables.items() for column in table.types
+    }
+    linked_columns |= {(fold(name), REST) for name in tables} | {(REST, REST)}
+    for key, role in call_roles.items():
+        if key not in linked_columns:
             rule = Parameter(PARAMETER[role]) + " must name columns of linked tables"
             columns = [f"{name}.{column}" for name, t in tables.items() for column in t.types]
             got = listed([key[0]]) + "." + listed([key[1]])
@@ -262,13 +283,13 @@ def released_relation(released: str, root: str, name: str) -> str:
 def weights_of(function: str, raw: Any, schema: Schema) -> dict[tuple[str, str], float]:
     """Return the weight of each quasi-identifier, written 'visit.ward', that a call names."""
     rule = Parameter("weights") + " must be numbers of at least 0 by columns like 'visit.ward'"
-    found = {}
+    weights = {}
     for name, key, value in _by_column(function, rule, raw, schema):
         number = isinstance(value, (int, float, Decimal)) and not isinstance(value, bool)
         if not number or not 0 <= value < float("inf"):
             raise AnonError(function, rule, listed([name]))
-        found[key] = float(value)
-    return found
+        weights[key] = float(value)
+    return weights
 
 
 def bin_widths_of(
@@ -279,21 +300,21 @@ def bin_widths_of(
     form: the format. Raises AnonError as ``read_bin_widths`` does.
     """
     rule = Parameter("bin_width") + " must be numbers above 0 by columns like 'visit.day'"
-    found = {}
+    bin_widths = {}
     for _, (table, column), value in _by_column(function, rule, raw, schema):
         types = {column: schema.nodes[table].table.types[column]}
-        found[table, column] = read_bin_widths(function, {column: value}, types, form)[column]
-    return found
+        bin_widths[table, column] = read_bin_widths(function, {column: value}, types, form)[column]
+    return bin_widths
 
 
-def _by_column(
-    function: str, rule: Words, raw: Any, schema: Schema
-) -> Iterator[tuple[str, tuple[str, str], Any]]:
-    """Yield what a parameter says of each quasi-identifier: its name as written, table and column,
-    and a value. Raises AnonError with the rule for anything else."""
+def _by_column(function: str, rule: Words, raw: Any, schema: Schema) -> Iterator[ColumnSetting]:
+    """Yield the value that a parameter gives each quasi-identifier.
+
+    Raises AnonError with the rule for anything else.
+    """
     if raw is None:
         return
-    known = {
+    quasi_columns = {
         (fold(node.name), fold(name)): (node.name, name)
         for node in schema.nodes.values()
         for name in node.quasi
@@ -302,8 +323,8 @@ def _by_column(
         raise AnonError(function, rule, type(raw).__name__)
     for name, value in raw.items():
         *table, column = split(name) if isinstance(name, str) else [""]
-        key = known.get((fold(table[-1] if table else schema.root), fold(column)))
+        key = quasi_columns.get((fold(table[-1] if table else schema.root), fold(column)))
         if key is None:
-            choices = [f"{table}.{column}" for table, column in known.values()]
+            choices = [f"{table}.{column}" for table, column in quasi_columns.values()]
             raise AnonError(function, rule, listed([str(name)]), did_you_mean(str(name), choices))
-        yield name, key, value
+        yield ColumnSetting(name, key, value)

@@ -24,23 +24,23 @@ class Folds:
         self, schema: Schema, prefix: str, relation: Callable[[Node], str], *, added: bool
     ):
         self.schema, self.prefix, self.relation, self.added = schema, prefix, relation, added
-        self.at = {name: at for at, name in enumerate(schema.nodes)}
+        self.table_numbers = {name: number for number, name in enumerate(schema.nodes)}
 
     def name(self, kind: str, node: Node) -> str:
         """Return the name of a CTE of a table."""
-        return f"{self.prefix}{kind}_{self.at[node.name]}"
+        return f"{self.prefix}{kind}_{self.table_numbers[node.name]}"
 
     def key(self, node: Node, columns: Sequence[str], alias: str = "") -> list[str]:
         """Return keys or links as columns of the CTEs."""
         dot = f"{alias}." if alias else ""
         return [f"{dot}c{node.renewed.index(column)}" for column in columns]
 
-    def on(self, child: Node, mine: str, theirs: str) -> str:
+    def on(self, child: Node, child_alias: str, parent_alias: str) -> str:
         """Return the condition that a row of a child is below a row of its parent."""
         assert child.link is not None
-        own = self.key(child, child.link.columns, mine)
-        above = self.key(self.schema.parent(child), child.link.keys, theirs)
-        return " AND ".join(f"{a} = {b}" for a, b in zip(own, above, strict=True))
+        child_key = self.key(child, child.link.columns, child_alias)
+        parent_key = self.key(self.schema.parent(child), child.link.keys, parent_alias)
+        return " AND ".join(f"{a} = {b}" for a, b in zip(child_key, parent_key, strict=True))
 
     def ctes(self) -> list[str]:
         """Return all CTEs, those of rows first, then folds from below, then paths from above."""
@@ -57,32 +57,32 @@ class Folds:
         return [quote(name) for name in (*node.quasi, *(added if self.added else ()))]
 
     def _rows(self, node: Node) -> str:
-        columns = [f"{quote(name)} AS c{at}" for at, name in enumerate(node.renewed)]
+        columns = [f"{quote(name)} AS c{number}" for number, name in enumerate(node.renewed)]
         columns += [  # NULL, which is not a value for l, stays NULL
-            f"CASE WHEN {quote(name)} IS NOT NULL THEN {HASH}({quote(name)}) END AS s{at}"
-            for at, name in enumerate(node.sensitive)
+            f"CASE WHEN {quote(name)} IS NOT NULL THEN {HASH}({quote(name)}) END AS s{number}"
+            for number, name in enumerate(node.sensitive)
         ]
         # 1, because DuckDB hashes 0 as 0, and lists of one and of two such hashes alike
         labels = f"{HASH}({', '.join(['1', *self.labels(node)])})"
-        own = ", ".join([*columns, f"{labels} AS label"])
+        selected = ", ".join([*columns, f"{labels} AS label"])
         return (
             f"{self.name('rows', node)} AS MATERIALIZED "
-            f"(SELECT {own} FROM {self.relation(node)} AS __anon_source)"
+            f"(SELECT {selected} FROM {self.relation(node)} AS __anon_source)"
         )
 
     def _fold(self, node: Node) -> str:
         """Return the CTE of the folds of a table; rows without children have an empty list."""
         parts, joins = ["r.label"], []
         for child in self.schema.children(node.name, "quasi"):
-            at = f"b{self.at[child.name]}"
+            alias = f"b{self.table_numbers[child.name]}"
             assert child.link is not None
-            own = self.key(child, child.link.columns)
+            keys = ", ".join(self.key(child, child.link.columns))
             below = (
-                f"SELECT {', '.join(own)}, {HASH}(system.main.list_sort(system.main.list(fold))) "
-                f"AS below FROM {self.name('fold', child)} GROUP BY {', '.join(own)}"
+                f"SELECT {keys}, {HASH}(system.main.list_sort(system.main.list(fold))) "
+                f"AS below FROM {self.name('fold', child)} GROUP BY {keys}"
             )
-            joins.append(f" LEFT JOIN ({below}) AS {at} ON {self.on(child, at, 'r')}")
-            parts.append(f"{at}.below")
+            joins.append(f" LEFT JOIN ({below}) AS {alias} ON {self.on(child, alias, 'r')}")
+            parts.append(f"{alias}.below")
         fold = f"{HASH}({', '.join(parts)})"
         return (
             f"{self.name('fold', node)} AS MATERIALIZED (SELECT r.*, {fold} AS fold "
@@ -92,11 +92,11 @@ class Folds:
     def _path(self, node: Node) -> str:
         """Return the CTE of rows with their person, class and slot; rows below none are left."""
         if node.link is None:
-            own = "row_number() OVER () AS person, fold AS class, fold AS path"
-            text = f"SELECT *, {own} FROM {self.name('fold', node)}"
+            ids = "row_number() OVER () AS person, fold AS class, fold AS path"
+            text = f"SELECT *, {ids} FROM {self.name('fold', node)}"
         else:
-            known = self.schema.is_countable(node.name)
-            path = f"{HASH}(p.path, r.fold)" if known else "p.path"
+            is_countable = self.schema.is_countable(node.name)
+            path = f"{HASH}(p.path, r.fold)" if is_countable else "p.path"
             text = (
                 f"SELECT r.*, p.person, p.class, {path} AS path FROM {self.name('fold', node)} "
                 f"AS r JOIN {self.name('path', self.schema.parent(node))} AS p "
@@ -108,20 +108,22 @@ class Folds:
 def risk(schema: Schema, folds: Folds, k: int) -> str:
     """Return the statement of ``linked_risk``."""
     root = schema.nodes[schema.root]
-    known = [node for node in schema.nodes.values() if node.link and schema.is_countable(node.name)]
+    countable = [
+        node for node in schema.nodes.values() if node.link and schema.is_countable(node.name)
+    ]
     persons, counts, joins = folds.name("path", root), [], []
-    for node in known:
-        at = folds.at[node.name]
-        counts.append(f"coalesce(n{at}.n, 0)")
+    for node in countable:
+        number = folds.table_numbers[node.name]
+        counts.append(f"coalesce(n{number}.n, 0)")
         joins.append(
             f" LEFT JOIN (SELECT person, count(*) AS n FROM {folds.name('path', node)} "
-            f"GROUP BY person) AS n{at} ON n{at}.person = p.person"
+            f"GROUP BY person) AS n{number} ON n{number}.person = p.person"
         )
     numbered = f"{HASH}({', '.join(['p.label', *counts])})"
     rows = " UNION ALL ".join(
-        f"SELECT person, {HASH}({folds.at[node.name]}, label) AS item "
+        f"SELECT person, {HASH}({folds.table_numbers[node.name]}, label) AS item "
         f"FROM {folds.name('path', node)}"
-        for node in known
+        for node in countable
     )
     rows = rows or "SELECT 0::BIGINT AS person, 0::UBIGINT AS item WHERE false"
     ctes = [
@@ -164,10 +166,10 @@ def risk(schema: Schema, folds: Folds, k: int) -> str:
         ("and all rows", alone.format("whole")),
     ]
     selects = [
-        f"SELECT {at} AS __anon_at, {literal(name)} AS knowledge, count(*) AS persons, "
+        f"SELECT {number} AS __anon_at, {literal(name)} AS knowledge, count(*) AS persons, "
         f"count(*) FILTER (n = 1) AS unique_persons, count(*) FILTER (n < {int(k)}) AS below_k, "
         f"min(n) AS fewest FROM ({text})"
-        for at, (name, text) in enumerate(levels)
+        for number, (name, text) in enumerate(levels)
     ]
     united = " UNION ALL ".join(selects)
     return f"WITH {', '.join(ctes)} SELECT * EXCLUDE (__anon_at) FROM ({united}) ORDER BY __anon_at"

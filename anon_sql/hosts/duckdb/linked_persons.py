@@ -23,14 +23,14 @@ class PersonsBehind:
     def __init__(
         self,
         node: Node,
-        at: int,
+        table_number: int,
         unlinked: str,
         owned: str,
         labels: list[str],
         types: Mapping[str, str],
     ):
         self.node, self.unlinked, self.owned, self.labels = node, unlinked, owned, labels
-        self.types, self.prefix = types, f"__anon_u_{at}_"
+        self.types, self.prefix = types, f"__anon_u_{table_number}_"
 
     @property
     def result(self) -> str:
@@ -40,10 +40,10 @@ class PersonsBehind:
     def ctes(self) -> Iterator[str]:
         """Yield the CTEs."""
         names = self.node.quasi
-        columns = ", ".join(f"t.{quote(name)} AS v{at}" for at, name in enumerate(names))
-        own = ", ".join(f"v{at}" for at in range(len(names)))
+        columns = ", ".join(f"t.{quote(name)} AS v{number}" for number, name in enumerate(names))
+        value_columns = ", ".join(f"v{number}" for number in range(len(names)))
         sets, rows, values = (self.prefix + each for each in ("sets", "rows", "values"))
-        labels = [f"{quote(name)} AS l{at}" for at, name in enumerate(names)]
+        labels = [f"{quote(name)} AS l{number}" for number, name in enumerate(names)]
         shown = "".join(f", any_value({each.replace(' AS ', ') AS ')}" for each in labels)
         grouped = f"GROUP BY {', '.join(self.labels)}" if self.labels else "HAVING count(*) > 0"
         yield (
@@ -53,18 +53,20 @@ class PersonsBehind:
         comma = ", " if columns else ""
         yield f"{rows} AS MATERIALIZED (SELECT person{comma}{columns} FROM {self.owned})"
         yield (
-            f"{values} AS MATERIALIZED (SELECT row_number() OVER () AS t{comma}{own} "
-            f"FROM (SELECT DISTINCT {own or '1'} FROM {rows}))"
+            f"{values} AS MATERIALIZED (SELECT row_number() OVER () AS t{comma}{value_columns} "
+            f"FROM (SELECT DISTINCT {value_columns or '1'} FROM {rows}))"
         )
         joins = ""
-        for at, name in enumerate(names):
-            cover = f"{self.prefix}cover_{at}"
-            yield self._cover(cover, at, name, sets, values)
+        for number, name in enumerate(names):
+            cover = f"{self.prefix}cover_{number}"
+            yield self._cover(cover, number, name, sets, values)
             joins += (
-                f" JOIN {cover} AS c{at} ON c{at}.l IS NOT DISTINCT FROM u.l{at} "
-                f"AND c{at}.v IS NOT DISTINCT FROM t.v{at}"
+                f" JOIN {cover} AS c{number} ON c{number}.l IS NOT DISTINCT FROM u.l{number} "
+                f"AND c{number}.v IS NOT DISTINCT FROM t.v{number}"
             )
-        whose = " AND ".join(f"r.v{at} IS NOT DISTINCT FROM t.v{at}" for at in range(len(names)))
+        whose = " AND ".join(
+            f"r.v{number} IS NOT DISTINCT FROM t.v{number}" for number in range(len(names))
+        )
         yield (
             f"{self.prefix}held AS MATERIALIZED (SELECT u.s, u.n, r.person, count(*) AS many "
             f"FROM {sets} AS u CROSS JOIN {values} AS t{joins} "
@@ -82,7 +84,7 @@ class PersonsBehind:
             f"FROM {sets} AS u LEFT JOIN {self.prefix}held AS h ON h.s = u.s GROUP BY u.s, u.n))"
         )
 
-    def _cover(self, cover: str, at: int, name: str, sets: str, values: str) -> str:
+    def _cover(self, cover: str, number: int, name: str, sets: str, values: str) -> str:
         """Return the CTE of the raw values that each label covers; all, for one that covers none.
 
         Such a label is a name out of a hierarchy, or a mean.
@@ -92,8 +94,8 @@ class PersonsBehind:
         return (
             f"{cover} AS MATERIALIZED (SELECT l, v FROM (SELECT l, v, hit, "
             "bool_or(hit) OVER (PARTITION BY l) AS any_hit FROM (SELECT l, v, "
-            f"coalesce({covers}, false) AS hit FROM (SELECT DISTINCT l{at} AS l FROM {sets}), "
-            f"(SELECT DISTINCT v{at} AS v FROM {values}))) WHERE hit OR NOT any_hit)"
+            f"coalesce({covers}, false) AS hit FROM (SELECT DISTINCT l{number} AS l FROM {sets}), "
+            f"(SELECT DISTINCT v{number} AS v FROM {values}))) WHERE hit OR NOT any_hit)"
         )
 
 

@@ -37,39 +37,39 @@ def expressions(node: Node, bin_width: Collection[str] = ()) -> dict[str, str]:
     bin_width: columns whose values will be cut, so that the hashes of the row are without them.
     """
     types = node.table.types
-    found = {field_of(node, name): quote(name) for name in read_columns(node)}
-    found[_KEPT] = row_hash({quote(name): types[name] for name in node.kept})
+    sql_by_field = {field_of(node, name): quote(name) for name in read_columns(node)}
+    sql_by_field[_KEPT] = row_hash({quote(name): types[name] for name in node.kept})
     quasi = [name for name in node.quasi if name not in bin_width]
     for field, names in ((_QUASI, quasi), (_WHOLE, [*quasi, *node.kept])):
-        found[field] = row_hash({quote(name): types[name] for name in names})
-    for at, name in enumerate(node.sensitive):
-        found[f"{_MARK}{at}"] = mark(quote(name), types[name])
-    return found
+        sql_by_field[field] = row_hash({quote(name): types[name] for name in names})
+    for number, name in enumerate(node.sensitive):
+        sql_by_field[f"{_MARK}{number}"] = mark(quote(name), types[name])
+    return sql_by_field
 
 
-def given_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> TableRows:
+def rows_from(node: Node, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> TableRows:
     """Return rows whose fields are those of ``expressions``."""
     kept = integers(_copied(fields[_KEPT]))
     return TableRows(
         node,
-        pa.table({name: _held(node, name, fields) for name in read_columns(node)}),
+        pa.table({name: _column(node, name, fields) for name in read_columns(node)}),
         kept,
         integers(_copied(fields[_QUASI])),
         integers(_copied(fields[_WHOLE])),
-        {name: _copied(fields[f"{_MARK}{at}"]) for at, name in enumerate(node.sensitive)},
+        {name: _copied(fields[f"{_MARK}{number}"]) for number, name in enumerate(node.sensitive)},
         np.arange(len(kept), dtype=np.int32),
     )
 
 
-def _held(node: Node, name: str, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array:
+def _column(node: Node, name: str, fields: Mapping[str, pa.Array | pa.ChunkedArray]) -> pa.Array:
     """Return a column; texts that repeat as a dictionary, which takes less memory."""
     values = fields[field_of(node, name)]
     if name in node.renewed or not pa.types.is_string(values.type):
         return _copied(values)
     chunks = values.chunks if isinstance(values, pa.ChunkedArray) else [values]
     coded = pa.chunked_array(chunks, values.type).dictionary_encode().unify_dictionaries()
-    found = _copied(coded)
-    return found if REPEATED * len(found.dictionary) < len(found) else _copied(values)
+    texts = _copied(coded)
+    return texts if REPEATED * len(texts.dictionary) < len(texts) else _copied(values)
 
 
 def _copied(values: pa.Array | pa.ChunkedArray) -> pa.Array:

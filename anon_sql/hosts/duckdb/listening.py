@@ -59,9 +59,9 @@ def _stopped(error: BaseException) -> str | None:
     """Return the function that was stopped, '' where it is not known; None for other errors."""
     if isinstance(error, (KeyboardInterrupt, duckdb.InterruptException)) or is_interruption(error):
         return ""
-    own = own_error_text(error) if isinstance(error, duckdb.Error) else None
-    function, _, said = (own or "").partition(": ")
-    return function if said.startswith(STOPPED) else None
+    wrapped = own_error_text(error) if isinstance(error, duckdb.Error) else None
+    function, _, reason = (wrapped or "").partition(": ")
+    return function if reason.startswith(STOPPED) else None
 
 
 @contextmanager

@@ -60,8 +60,8 @@ def functions() -> Mapping[str, str]:
 
 def _statements(file: SqlFile) -> str:
     """Return the text of a file, with Python functions by their names in DuckDB."""
-    known = functions()
-    return _CALLED.sub(lambda name: known.get(name[0], name[0]), file.text)
+    duckdb_names = functions()
+    return _CALLED.sub(lambda name: duckdb_names.get(name[0], name[0]), file.text)
 
 
 @cache
@@ -113,8 +113,8 @@ def _digest(definitions: tuple[tuple[str, str], ...]) -> str:
 
 
 def _words(text: str) -> list[str]:
-    found = (word for word in _WORD.findall(text) if word not in _UNSTORED)
-    return sorted(_STORED_AS.get(word, word).lstrip("0") for word in found)
+    words = (word for word in _WORD.findall(text) if word not in _UNSTORED)
+    return sorted(_STORED_AS.get(word, word).lstrip("0") for word in words)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Place:
 
     def __post_init__(self) -> None:
         mark = self.macros.get(MARK)
-        object.__setattr__(self, "marked", _read((mark and mark.text) or ""))
+        object.__setattr__(self, "marked", _read_mark((mark and mark.text) or ""))
 
     @property
     def current(self) -> bool:
@@ -148,25 +148,25 @@ class Place:
         return digests.get(macro.name) == macro.digest
 
 
-def _read(mark: str) -> tuple[str, Mapping[str, str]]:
+def _read_mark(mark: str) -> tuple[str, Mapping[str, str]]:
     """Return version and digest, and the digests of macros, of a mark; nothing for another text."""
     try:
-        said = json.loads(mark)
-        return str(said["made"]), dict(said["macros"])
+        content = json.loads(mark)
+        return str(content["made"]), dict(content["macros"])
     except (ValueError, TypeError, KeyError):
         return "", {}
 
 
 def places(rows: Iterable[tuple[str, bool, bool, str, str | None, str, str]]) -> list[Place]:
     """Return the macros with names of this package among the rows of LOOK, by place."""
-    found: dict[tuple[bool, str], dict[str, Macro]] = {}
+    macros_by_place: dict[tuple[bool, str], dict[str, Macro]] = {}
     for name, macro, temporary, schema, comment, parameters, definition in rows:
         if macro and name in NAMES:
-            place = found.setdefault((temporary, schema), {})
+            place = macros_by_place.setdefault((temporary, schema), {})
             before = place[name].definitions if name in place else ()
             definitions = (*before, (parameters, definition))
             place[name] = Macro(name, temporary, schema, comment, definitions)
-    return [Place(macros) for macros in found.values()]
+    return [Place(macros) for macros in macros_by_place.values()]
 
 
 def kind(name: str) -> str:
@@ -214,8 +214,8 @@ def mark(con: duckdb.DuckDBPyConnection, create: str = CREATE) -> str:
         for place in places(con.execute(LOOK).fetchall()):
             if place.macros.keys() >= _LISTED and temporary == place.macros[RELEASE].temporary:
                 _digests.update((name, place.macros[name].digest) for name in sorted(_LISTED))
-    said = json.dumps({"made": stamp(), "macros": _digests})
-    return f"{create} {MARK}() AS {literal(said)};"
+    content = json.dumps({"made": stamp(), "macros": _digests})
+    return f"{create} {MARK}() AS {literal(content)};"
 
 
 @contextmanager

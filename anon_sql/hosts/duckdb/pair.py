@@ -139,14 +139,14 @@ class PairInput:
         """Return the domain of each quasi-identifier in the raw table."""
         listed = self.rows_of_hierarchy(quasi)
         columns = self._struct.field("domains")
-        found = []
+        domains = []
         for name in quasi:
             stopping.check(self.function)
             kind, summary = self.types[name], columns.field(name)
             rows = listed.get(name)
             tree = None if rows is None else tree_of(self.function, name, kind, rows)
             words = summary.field("words")[0].values
-            found.append(
+            domains.append(
                 domain(
                     self.function,
                     name,
@@ -158,7 +158,7 @@ class PairInput:
                     tree,
                 )
             )
-        return found
+        return domains
 
     def class_values(self, pair: Pair) -> dict[str, ClassValues]:
         """Return the distribution of each sensitive column in every class.
@@ -208,14 +208,14 @@ def tables(argument: Any, names: Sequence[str]) -> dict[str, tuple[TableValues, 
     if counts is None:
         return {}
     keys, values = ({fold(n): v for n, v in named(groups, p).items()} for p in (KEY, VALUE))
-    found = {}
+    by_column = {}
     for name in names:
-        known = keys[fold(name)]
-        one_each = table_values(known, integers(counts))
+        raw_keys = keys[fold(name)]
+        one_each = table_values(raw_keys, integers(counts))
         stand_for = values.get(fold(name))
-        at = pc.index_in(one_each.keys, known)
-        found[name] = one_each, None if stand_for is None else stand_for.take(at)
-    return found
+        positions = pc.index_in(one_each.keys, raw_keys)
+        by_column[name] = one_each, None if stand_for is None else stand_for.take(positions)
+    return by_column
 
 
 def rows_by(pair: Pair, name: str, *columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int64]:
@@ -244,13 +244,13 @@ def roles_of(
     AnonError as ``resolve_roles`` does, and if roles are declared on the second relation only.
     """
     scope = flat_scope(scope)
-    ours, theirs = (
+    raw_quasi, released_quasi = (
         declared(find(relation, scope_of(scope), seen or []), "quasi")
         for relation in (scope["relation"], released)
     )
     columns = {fold(name) for name in types}
     chosen = {fold(name) for name in as_names(scope["quasi"])}
-    kept = [name for name in ours if fold(name) in columns and fold(name) not in chosen]
+    kept = [name for name in raw_quasi if fold(name) in columns and fold(name) not in chosen]
     sensitive = {fold(name) for name in as_names(scope["sensitive"])}
     for name in kept:
         if fold(name) in sensitive:
@@ -268,7 +268,7 @@ def roles_of(
         keep = scope["keep"] if scope["quasi"] is None else [*as_names(scope["keep"]), *also]
         return resolve_roles(function, types, {**scope, "keep": keep}, seen)
     except AnonError:
-        if scope["quasi"] is None and theirs and not ours:
+        if scope["quasi"] is None and released_quasi and not raw_quasi:
             got = "roles declared on the second only"
             raise AnonError(function, ORDER, got, "swap them") from None
         raise
@@ -316,14 +316,14 @@ def columns_of(argument: Any) -> dict[str, pa.Array]:
     }
 
 
-def as_rows(found: pa.Table) -> pa.Array:
+def as_rows(table: pa.Table) -> pa.Array:
     """Return the rows of a table as a single list of structs."""
-    return one_list(one_array(found.to_struct_array()), pa.struct(list(found.schema)))
+    return one_list(one_array(table.to_struct_array()), pa.struct(list(table.schema)))
 
 
 def by_name(columns: Mapping[str, Any], name: str) -> Any:
     """Return the column of a name that may be spelt in another way."""
-    return next(values for known, values in columns.items() if fold(known) == fold(name))
+    return next(values for column, values in columns.items() if fold(column) == fold(name))
 
 
 @udf(sql_type(pa.list_(IMBALANCE)))
@@ -357,12 +357,14 @@ def faults(
     columns, total = types_of(types), first(rows)
     roles = resolve_roles("data_quality", columns, scope_in(scope), first(seen), needs_quasi=False)
     packed = one_array(profiles)
-    found = []
+    column_profiles = []
     for name, kind in columns.items():
         stopping.check("data_quality")
         profile = packed.field(name)
         values = profile.field("held")[0]
         nulls = first(profile.field("nulls"))
-        found.append(Profile(name, kind, nulls, plain(values.values) if values.is_valid else None))
+        column_profiles.append(
+            Profile(name, kind, nulls, plain(values.values) if values.is_valid else None)
+        )
     repeated = total - first(distinct) if len(roles.identifier) < len(columns) else 0
-    return pa.array([data_quality(found, total, repeated)], pa.list_(FAULT))
+    return pa.array([data_quality(column_profiles, total, repeated)], pa.list_(FAULT))

@@ -27,7 +27,7 @@ else:
 
 _TEXT = r"VARCHAR|JSON|ENUM\(.*\)"
 _WIDTHS = {31: "INTEGER", 63: "BIGINT", 127: "HUGEINT", 128: "UHUGEINT"}  # bits of an integer
-_MOST = 38  # digits of a DECIMAL
+_MAX_DIGITS = 38  # digits of a DECIMAL
 Types = Mapping[str, str] | None  # by folded name; None where a relation is not known when it binds
 
 
@@ -42,8 +42,8 @@ def guarded(function: str, condition: exp.Expression, text: str, types: Types) -
             waiting += [node.this, node.expression]
         elif isinstance(node, (exp.Not, exp.Paren)):
             waiting.append(node.this)
-        elif found := _guard(function, node, types):
-            stops[id(node)] = found
+        elif guard := _guard(function, node, types):
+            stops[id(node)] = guard
     return _printed(condition, stops) if stops else text
 
 
@@ -64,11 +64,11 @@ def _guard(function: str, condition: exp.Expression, types: Types) -> str:
     fails = dict.fromkeys(_failures(condition, columns, types))
     if not fails:
         return ""
-    said = (
+    message = (
         f"{function}: a condition must compare a column with values of its own type, "
         f"got another type on {columns[0]}"
     )
-    stop = f"system.main.error({literal(said)})::BOOLEAN"
+    stop = f"system.main.error({literal(message)})::BOOLEAN"
     text = condition.sql("duckdb", comments=False)
     return f"CASE WHEN {' OR '.join(f'({one})' for one in fails)} THEN {stop} ELSE {text} END"
 
@@ -98,12 +98,12 @@ def _casts(constant: exp.Expression) -> Iterator[tuple[str, str]]:
         return
     elif "." in constant.name:
         before, _, after = constant.name.partition(".")
-        wide = range(max(_MOST + 1 - len(before) - len(after), 1), _MOST + 1)
+        wide = range(max(_MAX_DIGITS + 1 - len(before) - len(after), 1), _MAX_DIGITS + 1)
         listed = "|".join(map(str, wide))
         kinds = rf"JSON|U?HUGEINT|DECIMAL\((?:{listed}),.*\)"
-        if len(after) + len(before) > _MOST - 20:
+        if len(after) + len(before) > _MAX_DIGITS - 20:
             kinds += "|U?BIGINT"
-        yield kinds, f"DECIMAL({_MOST}, {min(len(after), _MOST)})"
+        yield kinds, f"DECIMAL({_MAX_DIGITS}, {min(len(after), _MAX_DIGITS)})"
     elif isinstance(constant.parent, exp.Neg):
         yield f"{_TEXT}|UHUGEINT", "BIGINT"
     else:
@@ -156,8 +156,10 @@ def statement(
     roles = f"__anon_measure_call({literal(raw)}, {quasi_list}, NULL)"
     tree = "NULL" if hierarchy is None else literal(hierarchy)
     used = list(work.quasi.values())
-    labels = {f"__anon_c{at}": quote(name) for at, name in enumerate(used)}
-    known = {f"c{at}": _known(name, truths[fold(name)], tree) for at, name in enumerate(used)}
+    labels = {f"__anon_c{number}": quote(name) for number, name in enumerate(used)}
+    raw_lists = {
+        f"c{number}": _raw_list(name, truths[fold(name)], tree) for number, name in enumerate(used)
+    }
     numbers = [f"TRY_CAST({quote(work.kept[name])} AS DOUBLE)" for name in work.numbers]
     groups = {
         "labels": _struct({p.removeprefix("__anon_"): f"system.main.list({p})" for p in labels}),
@@ -184,7 +186,7 @@ SELECT unnest(__anon_queries_compared(
     {_struct(call)},
     (SELECT __anon_given FROM __anon_given(
         {literal(raw)}, {literal(released)}, {roles}, {tree}, '__anon_classed')),
-    {_struct(known)},
+    {_struct(raw_lists)},
     (SELECT {_struct(groups)} FROM __anon_grouped),
     {_list(kept, _KEPT_COLUMN)},
     (SELECT {_struct(answers)} FROM __anon_answers)), recursive := true)"""
@@ -245,7 +247,7 @@ def _answers(work: Workload, function: str, types: Types, relation: str) -> str:
     return _all(found)
 
 
-def _known(name: str, truths: Sequence[str], tree: str) -> str:
+def _raw_list(name: str, truths: Sequence[str], tree: str) -> str:
     """Return SQL for the distinct values of a column and the conditions that hold for each.
 
     Values are collected only for text and for columns that the hierarchy names.

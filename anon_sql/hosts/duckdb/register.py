@@ -51,7 +51,7 @@ def connect(path: str = ":memory:", **config: Any) -> duckdb.DuckDBPyConnection:
     con = duckdb.connect(path, **config)
     if path in ("", ":memory:"):  # no other process has it
         with _installing:
-            return _register(con, persist=False, overwrite=False, known=_NOTHING)
+            return _register(con, persist=False, overwrite=False, registered=_NOTHING)
     return register(con)
 
 
@@ -72,19 +72,22 @@ def register(
 
 
 def _register(
-    con: duckdb.DuckDBPyConnection, persist: bool, overwrite: bool, known: "_Known | None" = None
+    con: duckdb.DuckDBPyConnection,
+    persist: bool,
+    overwrite: bool,
+    registered: "_Registered | None" = None,
 ) -> duckdb.DuckDBPyConnection:
-    """Register; known: what the connection has, None to look for it."""
+    """Register; registered: what the connection has, None to look for it."""
     database, path, read_only, schema = con.execute(
         "SELECT database_name, path, readonly, current_schema() FROM duckdb_databases() "
         "WHERE database_name = current_database()"
     ).fetchall()[0]
     if persist and read_only:
         raise AnonError("register", "persist needs a database that can be written", f"{database}")
-    if known is None:
-        known = _look(con)
-    _add_functions(con, known.functions)
-    foreign = sorted({macro.name for macro, ours in known.made if not ours})
+    if registered is None:
+        registered = _look(con)
+    _add_functions(con, registered.functions)
+    foreign = sorted({macro.name for macro, ours in registered.made if not ours})
     if foreign and not overwrite:
         raise AnonError(
             "register",
@@ -93,8 +96,10 @@ def _register(
             "rename them or pass overwrite=True",
         )
     in_database = persist or path is None
-    if foreign or not (known.stored if in_database else known.stored or known.temporary):
-        copy = path is None and schema == "main" and not known.made
+    if foreign or not (
+        registered.stored if in_database else registered.stored or registered.temporary
+    ):
+        copy = path is None and schema == "main" and not registered.made
         if not copy or not _copy_macros(con, database):
             _add_macros(con, temporary=not in_database)
     token, number = con.execute(
@@ -118,19 +123,19 @@ def _leave(token: str, gone: "weakref.ref[duckdb.DuckDBPyConnection]") -> None:
 
 def unregister(con: duckdb.DuckDBPyConnection) -> None:
     """Remove the macros and functions of this package from a connection and its database."""
-    known = _look(con)
+    registered = _look(con)
     for token in list(_connections):
         for ref in _connections.get(token, []):
             if ref() is con:
                 _leave(token, ref)
-    _drop_macros(con, known)
-    for name in sorted(known.functions):
+    _drop_macros(con, registered)
+    for name in sorted(registered.functions):
         con.remove_function(name)
     interrupting.forget(con)
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Registered:
     """The names of this package that a connection has: functions, and macros, whether ours.
 
     stored, temporary: whether the macros of this version are all there, in the database or as
@@ -143,36 +148,36 @@ class _Known:
     temporary: bool = False
 
 
-_NOTHING = _Known()
+_NOTHING = _Registered()
 
 
-def _look(con: duckdb.DuckDBPyConnection) -> _Known:
+def _look(con: duckdb.DuckDBPyConnection) -> _Registered:
     """Return the registered names, with a single query, which takes several milliseconds."""
     functions = {*macros.functions().values()}
     rows = con.execute(macros.LOOK).fetchall()
-    found = macros.places(rows)
-    current = [place.macros[macros.MARK].temporary for place in found if place.current]
-    return _Known(
+    places = macros.places(rows)
+    current = [place.macros[macros.MARK].temporary for place in places if place.current]
+    return _Registered(
         frozenset(name for name, macro, *_ in rows if not macro and name in functions),
-        tuple((each, place.ours(each)) for place in found for each in place.macros.values()),
+        tuple((each, place.ours(each)) for place in places for each in place.macros.values()),
         False in current,
         True in current,
     )
 
 
 def _drop_macros(
-    con: duckdb.DuckDBPyConnection, known: _Known, half_made: Collection[str] = ()
+    con: duckdb.DuckDBPyConnection, registered: _Registered, half_made: Collection[str] = ()
 ) -> None:
     """Drop the macros of this package, and those in ``half_made`` that have no mark yet."""
-    for macro, ours in known.made:
+    for macro, ours in registered.made:
         if ours or (macro.comment is None and macro.name in half_made):
             con.execute(f"DROP {macros.kind(macro.name)} {macro.name}")
 
 
-def _add_functions(con: duckdb.DuckDBPyConnection, known: Collection[str]) -> None:
+def _add_functions(con: duckdb.DuckDBPyConnection, installed: Collection[str]) -> None:
     create: Any = con.create_function  # its overloads want enums that moved between versions
     names = macros.functions()
-    missing = [function for function in registry.udfs() if names[function.name] not in known]
+    missing = [function for function in registry.udfs() if names[function.name] not in installed]
     if missing and macros.in_transaction(con):
         raise AnonError(
             "register",
@@ -213,10 +218,10 @@ class _Opened:
                 error = opened_before()
                 registry.remember(error)
                 raise error
-            own = (self.name,) if function.owned else ()
+            database = (self.name,) if function.owned else ()
             try:
                 with stopping.call(self.name):
-                    return function.call(*own, *map(without_views, arrays))
+                    return function.call(*database, *map(without_views, arrays))
             except BaseException as error:
                 error.__traceback__ = None  # DuckDB 1.5 would print it, with paths of the machine
                 raise
@@ -287,7 +292,7 @@ def secret(token: str, function: str, name: str) -> str:
     rule = Parameter("key") + " must name a secret of type http with nothing but a BEARER_TOKEN"
     try:
         with _cursor(token) as cursor:
-            found = cursor.execute(SECRET_TEXTS, [name]).fetchall()
+            secret_texts = cursor.execute(SECRET_TEXTS, [name]).fetchall()
     except duckdb.InvalidInputException:
         raise AnonError(
             function,
@@ -296,10 +301,10 @@ def secret(token: str, function: str, name: str) -> str:
             "open it with allow_unredacted_secrets = true, or pass "
             + Argument("key", pseudonyms.KEY),
         ) from None
-    if not found:
+    if not secret_texts:
         raise AnonError(function, rule, "no secret of that name")
-    value = bearer_token(str(found[0][0]))
-    if len(found) > 1 or value is None:
+    value = bearer_token(str(secret_texts[0][0]))
+    if len(secret_texts) > 1 or value is None:
         raise AnonError(function, rule)
     return value
 
@@ -328,10 +333,10 @@ def _cursor(token: str) -> Iterator[duckdb.DuckDBPyConnection]:
     )
 
 
-def asked(token: str, statement: str) -> list[tuple[Any, ...]]:
-    """Implement ``registry.asked``. Raises AnonError if no registered connection is open."""
+def query_rows(token: str, statement: str) -> list[tuple[Any, ...]]:
+    """Implement ``registry.query_rows``. Raises AnonError if no registered connection is open."""
     with _cursor(token) as cursor:
         return cursor.execute(statement).fetchall()
 
 
-registry.use_catalog(catalog, secret, asked)
+registry.use_catalog(catalog, secret, query_rows)

@@ -50,8 +50,8 @@ def udf(
     def file(call: Callable[..., Any]) -> Callable[..., Any]:
         module = call.__module__.rpartition(".")[2]
         name = f"__anon_{module}_{call.__name__}"
-        known = _udfs.get(name)
-        if known is not None and known.call.__module__ != call.__module__:
+        recorded = _udfs.get(name)
+        if recorded is not None and recorded.call.__module__ != call.__module__:
             raise ValueError(f"two functions are called {name}")
         _udfs[name] = Udf(name, returns, _remembering(call), volatile, owned)
         return call
@@ -101,8 +101,8 @@ def remember(error: AnonError) -> None:
 def remembered(text: str) -> AnonError | None:
     """Return an error equal to the one with a text, if that is one of the last ones."""
     with _lock:
-        found = _errors.get(one_line(text))
-    return None if found is None else AnonError(*found.args)
+        error = _errors.get(one_line(text))
+    return None if error is None else AnonError(*error.args)
 
 
 def one_line(text: str) -> str:
@@ -140,14 +140,14 @@ _queries: list[Queries] = []
 
 
 def use_catalog(look_up: Catalog, secrets: Secrets, queries: Queries) -> None:
-    """Set the functions behind ``catalog``, ``secret`` and ``asked``; ``register`` has the
+    """Set the functions behind ``catalog``, ``secret`` and ``query_rows``; ``register`` has the
     connections."""
     _catalog[:] = [look_up]
     _secrets[:] = [secrets]
     _queries[:] = [queries]
 
 
-def asked(token: str, statement: str) -> list[tuple[Any, ...]]:
+def query_rows(token: str, statement: str) -> list[tuple[Any, ...]]:
     """Return the rows of a query on what is committed in a database."""
     return _queries[0](token, statement)
 

@@ -6,7 +6,7 @@ statement, as the caller sees them. They are used only if both agree.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from anon_sql.core.names import pieces, quote, split
 from anon_sql.core.roles import fold
@@ -23,11 +23,19 @@ class Scope:
 
     def places(self) -> list[tuple[str, str]]:
         """Return the folded (database, schema) pairs of the search path in order, without temp."""
-        found = []
+        places = []
         for entry in pieces(fold(self.path), ",") if self.path else []:
             *database, schema = split(entry)
-            found.append((database[0] if database else fold(self.database), schema))
-        return found or [(fold(self.database), fold(self.schema))]
+            places.append((database[0] if database else fold(self.database), schema))
+        return places or [(fold(self.database), fold(self.schema))]
+
+
+class TablePlace(NamedTuple):
+    """Where a table is, in folded names."""
+
+    database: str
+    schema: str
+    table: str
 
 
 @dataclass(frozen=True)
@@ -52,11 +60,13 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
     """
     by_table = _tables(columns)
     parts = split(name)
-    place = next((at for at in _candidates(parts, scope) if at in by_table), None)
+    place = next((place for place in _candidates(parts, scope) if place in by_table), None)
     if len(parts) == 2 and fold(parts[0]) == "main":
         # query_table prints the name again without "main", and so may read another schema.
-        read = next((at for at in _candidates(parts[1:], scope) if at in by_table), None)
-        if read != place:
+        read_place = next(
+            (place for place in _candidates(parts[1:], scope) if place in by_table), None
+        )
+        if read_place != place:
             raise AnonError(
                 "anon_sql",
                 "a name in schema main needs its database where another schema comes first",
@@ -66,51 +76,51 @@ def find(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> Table
     return None if place is None else by_table[place]
 
 
-def place_of(
-    name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]
-) -> tuple[str, str, str] | None:
-    """Return the folded (database, schema, table) that a relation's name refers to, or None."""
+def place_of(name: str, scope: Scope, columns: Iterable[Mapping[str, Any]]) -> TablePlace | None:
+    """Return the place of the table that a relation's name refers to, or None."""
     by_table = _tables(columns)
-    return next((at for at in _candidates(split(name), scope) if at in by_table), None)
+    return next((place for place in _candidates(split(name), scope) if place in by_table), None)
 
 
 def namesakes(name: str, columns: Iterable[Mapping[str, Any]]) -> list[Table]:
     """Return the tables of that name in any schema; none for a name with database and schema."""
     parts = split(name)
-    known = _tables(columns).items() if len(parts) < 3 else []
-    return [table for place, table in known if place[2] == fold(parts[-1])]
+    by_place = _tables(columns).items() if len(parts) < 3 else []
+    return [table for place, table in by_place if place.table == fold(parts[-1])]
 
 
-def _tables(columns: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str], Table]:
-    """Return the tables by folded (database, schema, name)."""
-    by_table: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+def _tables(columns: Iterable[Mapping[str, Any]]) -> dict[TablePlace, Table]:
+    """Return the tables by place."""
+    by_place: dict[TablePlace, list[Mapping[str, Any]]] = {}
     for column in sorted(columns, key=lambda column: column["at"]):
-        key = (fold(column["database"]), fold(column["schema"]), fold(column["relation"]))
-        by_table.setdefault(key, []).append(column)
+        names = (column["database"], column["schema"], column["relation"])
+        by_place.setdefault(TablePlace(*map(fold, names)), []).append(column)
     return {
-        key: Table(
+        place: Table(
             tuple(c["name"] for c in listed),
             tuple(c["type"] for c in listed),
             tuple(c["comment"] for c in listed),
         )
-        for key, listed in by_table.items()
+        for place, listed in by_place.items()
     }
 
 
-def _candidates(parts: Sequence[str], scope: Scope) -> list[tuple[str, str, str]]:
-    """Return the folded (database, schema, table) in which DuckDB looks a name up, in order."""
+def _candidates(parts: Sequence[str], scope: Scope) -> list[TablePlace]:
+    """Return the places in which DuckDB looks a name up, in order."""
     places, current = scope.places(), fold(scope.database)
     *qualifier, table = [fold(part) for part in parts]
     if not qualifier:
-        return [(*place, table) for place in [("temp", "main"), *places, (current, "main")]]
+        return [
+            TablePlace(*place, table) for place in [("temp", "main"), *places, (current, "main")]
+        ]
     if len(qualifier) > 1:
-        return [(qualifier[0], qualifier[1], table)] if len(qualifier) == 2 else []
+        return [TablePlace(qualifier[0], qualifier[1], table)] if len(qualifier) == 2 else []
     name = qualifier[0]
     schemas = [schema for database, schema in places if database == name] or ["main"]
     databases = [database for database, schema in places if schema == name] or [current]
     if name == "main":
         databases = ["temp", *databases, current]
     return [
-        *((name, schema, table) for schema in schemas),
-        *((database, name, table) for database in databases),
+        *(TablePlace(name, schema, table) for schema in schemas),
+        *(TablePlace(database, name, table) for database in databases),
     ]

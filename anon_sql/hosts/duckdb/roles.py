@@ -68,9 +68,9 @@ def described(
 
     settings: of the connection. Other parameters are those of ``resolve_roles``.
     """
-    found = _described(function, types, scope, seen)
+    relation = _described(function, types, scope, seen)
     return replace(
-        found,
+        relation,
         threads=int(settings["threads"]),
         time_zone=settings["time_zone"],
         agrees=lambda roles: _require_one_meaning(function, roles, scope, seen),
@@ -85,13 +85,13 @@ def described_by_name(
     con: with the functions of the package. bound: the arguments that choose columns, by name.
     """
     named, packed = literal(relation), ", ".join(f"{name} := ${name}" for name in bound)
-    found = con.execute(
+    rows = con.execute(
         f"SELECT __anon_types, __anon_call, __anon_seen({named}), __anon_settings() "
         f"FROM __anon_schema({named}, 5), "
         f"(SELECT __anon_scope({named}, struct_pack({packed})) AS __anon_call)",
         dict(bound),
     ).fetchall()
-    types, scope, seen, settings = found[0]
+    types, scope, seen, settings = rows[0]
     columns = {name: kind for name, kind in types.items() if name != HELPER + "zero"}
     return described(function, columns, flat_scope(scope), seen, settings), settings
 
@@ -103,10 +103,13 @@ def shapes_of(types: Mapping[str, str], looks: Any, *, one_more: bool = False) -
     its name, which may begin with ``__anon_rest_``. one_more: whether one entry is no row.
     """
     packed = one_array(looks)
-    at_name = {each.name.removeprefix(HELPER + "rest_"): at for at, each in enumerate(packed.type)}
+    position_of = {
+        each.name.removeprefix(HELPER + "rest_"): position
+        for position, each in enumerate(packed.type)
+    }
     shapes = []
     for name, kind in types.items():
-        shapes.append(shape_in(name, kind, packed.field(at_name[name]), one_more=one_more))
+        shapes.append(shape_in(name, kind, packed.field(position_of[name]), one_more=one_more))
         stopping.check()
     return shapes
 
@@ -157,12 +160,21 @@ def _described(
     names = list(types)
     require_file(function, scope["relation"])
     require_names(function, names)
-    theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
-    counts = theirs is not None and theirs.names == tuple(names) and _same_types(theirs, types)
-    agreed = counts and theirs == ours
-    if scope["quasi"] is None and not agreed and any(_tagged(table) for table in (theirs, ours)):
+    seen_table = find(scope["relation"], scope_of(scope), seen or [])
+    committed_table = committed(scope)
+    counts = (
+        seen_table is not None
+        and seen_table.names == tuple(names)
+        and _same_types(seen_table, types)
+    )
+    agreed = counts and seen_table == committed_table
+    if (
+        scope["quasi"] is None
+        and not agreed
+        and any(_tagged(table) for table in (seen_table, committed_table))
+    ):
         raise shadowed(function)
-    return Relation(types, theirs.tags() if theirs is not None and counts else {})
+    return Relation(types, seen_table.tags() if seen_table is not None and counts else {})
 
 
 def _require_one_meaning(
@@ -175,13 +187,17 @@ def _require_one_meaning(
 
     Another table of the same name and columns may not have stricter roles.
     """
-    theirs, ours = find(scope["relation"], scope_of(scope), seen or []), committed(scope)
+    seen_table = find(scope["relation"], scope_of(scope), seen or [])
+    committed_table = committed(scope)
     columns = [*roles.left_out, *roles.quasi, *roles.sensitive, *roles.keep, *roles.none]
     folded = {fold(name) for name in columns}
     for other in namesakes(scope["relation"], seen or []):
-        if other not in (theirs, ours) and {fold(name) for name in other.names} == folded:
+        if (
+            other not in (seen_table, committed_table)
+            and {fold(name) for name in other.names} == folded
+        ):
             _require_as_strict(function, other, roles, scope["quasi"] is None)
-    bound_tags = ours.tags() if ours else {}
+    bound_tags = committed_table.tags() if committed_table else {}
     at_binding = listed({**scope, "drops": None, "classes": None})
     for name in columns:
         bound = bound_role(at_binding, bound_tags, name)
@@ -220,7 +236,9 @@ def _tagged(table: Table | None) -> bool:
 
 
 def _same_types(table: Table, types: Mapping[str, str]) -> bool:
-    return all(known == types[name] for name, known in zip(table.names, table.types, strict=True))
+    return all(
+        sql_type == types[name] for name, sql_type in zip(table.names, table.types, strict=True)
+    )
 
 
 def shadowed(function: str) -> AnonError:
@@ -260,10 +278,10 @@ def declare(
     ).fetchall()
     keys = ("database", "schema", "relation", "name", "type", "comment", "at")
     scope = Scope(*rows[0][7:]) if rows else Scope("", "", "")
-    found = find(table, scope, [dict(zip(keys, row[:7], strict=True)) for row in rows])
-    if found is None:
+    described_table = find(table, scope, [dict(zip(keys, row[:7], strict=True)) for row in rows])
+    if described_table is None:
         raise AnonError("declare", "the table must exist", f"'{table}'")
-    columns = {fold(name): name for name in found.names}
+    columns = {fold(name): name for name in described_table.names}
     chosen: dict[str, str] = {}
     for role, names in zip(ROLES, (identifier, quasi, sensitive, keep, exclude), strict=True):
         for name in [names] if isinstance(names, str) else names:
@@ -277,7 +295,7 @@ def declare(
                 raise AnonError("declare", "a column has one role", f"two for {column}")
             chosen[column] = role
     target = ".".join(quote(part) for part in split(table))
-    comments = dict(zip(found.names, found.comments, strict=True))
+    comments = dict(zip(described_table.names, described_table.comments, strict=True))
     for column, role in chosen.items():
         kept = without_tags(comments[column]).rstrip()
         text = f"{kept} anon:{role}".strip()
@@ -294,13 +312,13 @@ def carry_comments(
     identifiers would then be released.
     """
     database, *schema, name = table
-    found = comments_on(con, name, schema[0] if schema else "main", database)
+    comments = comments_on(con, name, schema[0] if schema else "main", database)
     columns = con.sql(f"FROM {quote(copy)}").columns  # 1.5 reads no quotes in con.table
-    if any(fold(column) not in found for column in columns):
+    if any(fold(column) not in comments for column in columns):
         rule = "the comments on the columns of the table must be readable"
         raise AnonError(function, rule, None, "write schema.table")
     for column in columns:
-        if (text := found[fold(column)]) is not None:
+        if (text := comments[fold(column)]) is not None:
             target = f"{quote(copy)}.{quote(column)}"
             con.execute(f"COMMENT ON COLUMN {target} IS {literal(text)}")
 

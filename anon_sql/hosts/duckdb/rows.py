@@ -35,7 +35,7 @@ from anon_sql.pipeline.request import Request, Source, checked
 from anon_sql.suggest.identifiers import without_identifiers
 
 HOUR = 3600.0
-MANY = 100_000  # rows whose memory is worth the milliseconds of returning it
+MIN_RETURNED_ROWS = 100_000  # rows whose memory is worth the milliseconds of returning it
 _TEXTS = (
     pa.types.is_string,
     pa.types.is_large_string,
@@ -103,11 +103,11 @@ class RowBuffer(Buffered):
         order = pa.array(row_numbers) if len(begins) > 1 else None
         names = [column.name for column in self.chunks[0].type]
         jobs = [(values, order) for values in pa.chunked_array(self.chunks).flatten()]
-        found = workers.map(combined, jobs, [self.rows] * len(jobs))
-        self.columns = dict(zip(names, found, strict=True))
+        columns = workers.map(combined, jobs, [self.rows] * len(jobs))
+        self.columns = dict(zip(names, columns, strict=True))
         del jobs
         self.chunks.clear()
-        if self.rows > MANY:
+        if self.rows > MIN_RETURNED_ROWS:
             return_memory()
         return self.columns
 
@@ -136,8 +136,8 @@ def hold(made: Buffered) -> int:
 def forget(database: str) -> None:
     """Delete what the statements of a database have left behind. Takes no lock, as a finalizer."""
     for number in list(_open):
-        held = _open.get(number)
-        if held is not None and held.statement.database == database:
+        buffer = _open.get(number)
+        if buffer is not None and buffer.statement.database == database:
             _open.pop(number, None)
 
 
@@ -148,7 +148,7 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
     are deleted, and the empty buffer stays until its connection starts another release.
     """
     with _lock:
-        buffer: RowBuffer = _known(number)
+        buffer: RowBuffer = _open_buffer(number)
         stopping.check(buffer.request.function)
         first = buffer.rows
         buffer.rows += len(rows)
@@ -163,20 +163,20 @@ def add(number: int, rows: pa.ChunkedArray) -> int:
 def buffered(number: int) -> Any:
     """Return what is stored under a number, and note that it is used."""
     with _lock:
-        found = _known(number)
-        found.touched = time.monotonic()
-    return found
+        buffer = _open_buffer(number)
+        buffer.touched = time.monotonic()
+    return buffer
 
 
 def claim(number: int) -> Any:
     """Return what is stored under a number, and delete it."""
     with _lock:
-        found = _known(number)
+        buffer = _open_buffer(number)
         del _open[number]
-    return found
+    return buffer
 
 
-def _known(number: int) -> Any:
+def _open_buffer(number: int) -> Any:
     """Return what is stored under a number, and go on with the token of its statement.
 
     Raises AnonError if it was deleted.
@@ -188,10 +188,10 @@ def _known(number: int) -> Any:
             "none: its connection has started another, or an hour has passed",
             "run it again",
         )
-    found = _open[number]
-    if found.stop is not None:
-        stopping.carry(found.stop)
-    return found
+    buffer = _open[number]
+    if buffer.stop is not None:
+        stopping.carry(buffer.stop)
+    return buffer
 
 
 def combined(values: pa.ChunkedArray, order: pa.Array | None = None) -> pa.Array:

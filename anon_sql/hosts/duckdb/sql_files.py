@@ -58,8 +58,8 @@ class SqlFile:
 
         A macro with several signatures lists them after its name; the first one is the widest.
         """
-        found = next((m for m in SIGNATURE.finditer(self.text) if m[1] == self.name), None)
-        parts = split(found[2]) if found else []
+        match = next((m for m in SIGNATURE.finditer(self.text) if m[1] == self.name), None)
+        parts = split(match[2]) if match else []
         written = [_words(part) for part in parts if part.strip()]
         return [(re.split(r"\s", word)[0].strip('"'), word) for word in written]
 
@@ -99,18 +99,18 @@ def _called(file: SqlFile) -> set[str]:
 @cache
 def sql_files() -> tuple[SqlFile, ...]:
     """Return all files, each after those whose macros it calls, as DuckDB requires."""
-    found = {
+    files_by_path = {
         path: parsed(path.stem, path.parent.name, path.read_text(encoding="utf-8"))
         for path in sorted(folder().glob("*/*.sql"))
     }
-    maker = {macro: path for path, file in found.items() for macro in file.macros}
+    maker = {macro: path for path, file in files_by_path.items() for macro in file.macros}
     order = TopologicalSorter(
         {
             path: sorted({maker[n] for n in _called(file) if n in maker} - {path})
-            for path, file in found.items()
+            for path, file in files_by_path.items()
         }
     )
-    return tuple(found[path] for path in order.static_order())
+    return tuple(files_by_path[path] for path in order.static_order())
 
 
 TITLES = {
@@ -171,8 +171,8 @@ class Entry:
         """Return the call with parameters and defaults, in lines of about 88 characters."""
         head = f"FROM {self.name}" if self.is_table else self.name
         lines = [f"{head}("]
-        for at, parameter in enumerate(self.parameters):
-            piece = parameter + (")" if at == len(self.parameters) - 1 else ", ")
+        for number, parameter in enumerate(self.parameters):
+            piece = parameter + (")" if number == len(self.parameters) - 1 else ", ")
             if len(lines[-1]) + len(piece) > 88:
                 lines[-1] = lines[-1].rstrip()
                 lines.append("    ")
@@ -180,24 +180,26 @@ class Entry:
         return "\n".join(lines)
 
 
-def read(file: SqlFile) -> Entry:
+def read_entry(file: SqlFile) -> Entry:
     """Return the documentation in the header of a file.
 
     Raises ValueError that names missing sections.
     """
     description, _, rest = file.header.partition("\n\n")
     pieces = _SECTION.split(rest)
-    said = dict(zip(pieces[1::2], pieces[2::2], strict=True))
+    sections = dict(zip(pieces[1::2], pieces[2::2], strict=True))
     parameters = tuple(written for _, written in file.signature)
-    missing = [part for part in ("Returns", "Errors", "Example") if not said.get(part, "").strip()]
+    missing = [
+        part for part in ("Returns", "Errors", "Example") if not sections.get(part, "").strip()
+    ]
     if not description.strip() or missing or file.name not in file.macros:
         wanted = ", ".join(missing) or "a description and a macro of the file's name"
         raise ValueError(f"{file.folder}/{file.name}.sql: the header lacks {wanted}")
     names = tuple(name for name, _ in file.signature)
     note, arguments = _arguments(_words(pieces[0]), names)
     if file.name in declared():
-        known = takes(file.name)
-        others = tuple(pair for pair in arguments if not {*pair[0]} & {*known})
+        declared_parameters = takes(file.name)
+        others = tuple(pair for pair in arguments if not {*pair[0]} & {*declared_parameters})
         note, arguments = _declared_arguments(file.name, names, note)
         arguments = (*others, *arguments)
     return Entry(
@@ -208,9 +210,9 @@ def read(file: SqlFile) -> Entry:
         _words(description),
         note,
         arguments,
-        _words(said["Returns"]),
-        _words(said["Errors"]),
-        said["Example"].strip().splitlines()[0],
+        _words(sections["Returns"]),
+        _words(sections["Errors"]),
+        sections["Example"].strip().splitlines()[0],
     )
 
 
@@ -219,10 +221,10 @@ def _declared_arguments(
 ) -> tuple[str, tuple[tuple[tuple[str, ...], str], ...]]:
     """Return the note and the sentences of a function whose parameters are declared."""
     common = note.startswith(_COMMON)
-    known = takes(name) if common else own_parameters(name)
-    said = [((TABLE,), "name of the relation.")] if common and TABLE in names else []
-    said += [((each,), known[each].description) for each in names if each in known]
-    return "" if common else note, tuple(said)
+    parameters = takes(name) if common else specific_parameters(name)
+    sentences = [((TABLE,), "name of the relation.")] if common and TABLE in names else []
+    sentences += [((each,), parameters[each].description) for each in names if each in parameters]
+    return "" if common else note, tuple(sentences)
 
 
 def full_header(file: SqlFile) -> str:
@@ -231,20 +233,22 @@ def full_header(file: SqlFile) -> str:
     if not common:
         return file.header
     _, arguments = _declared_arguments(file.name, [n for n, _ in file.signature], _COMMON)
-    lines = [f"{', '.join(names)}: {said}" for names, said in arguments]
+    lines = [f"{', '.join(names)}: {sentence}" for names, sentence in arguments]
     return "\n".join([before, *lines, rest[rest.index("Returns: ") :]])
 
 
-def own_parameters(name: str) -> dict[str, Declaration]:
+def specific_parameters(name: str) -> dict[str, Declaration]:
     """Return the parameters that the header of a function describes.
 
     They are those of its own, and the common ones of which it says more, or has another default.
     """
     function, common = function_of(name), {n for group in COMMON for n in parameters_of(group)}
-    known = takes(name)
-    own = {n for group in function.groups if group not in COMMON for n in parameters_of(group)}
+    parameters = takes(name)
+    specific = {n for group in function.groups if group not in COMMON for n in parameters_of(group)}
     differing = {*function.notes, *function.defaults} if function.of is None else set()
-    return {n: known[n] for n in known if n in own or (n in common and n in differing)}
+    return {
+        n: parameters[n] for n in parameters if n in specific or (n in common and n in differing)
+    }
 
 
 def sql_name(name: str) -> str:
@@ -268,22 +272,22 @@ def entries(files: Sequence[SqlFile] | None = None) -> list[Entry]:
     """Return every public function in the order of the reference; files: None for all of sql/."""
     load_functions()
     order = list(TITLES)
-    found = [read(file) for file in files or sql_files() if file.public]
-    place = {name: at for at, name in enumerate(order)}
-    return sorted(found, key=lambda e: (place.get(e.folder, len(order)), e.folder, e.name))
+    public_entries = [read_entry(file) for file in files or sql_files() if file.public]
+    place = {name: number for number, name in enumerate(order)}
+    return sorted(public_entries, key=lambda e: (place.get(e.folder, len(order)), e.folder, e.name))
 
 
 def find(function: str, name: str | None) -> Entry:
     """Return the public function of a name, or raise AnonError, reported by ``function``."""
-    known = {entry.name: entry for entry in entries()}
-    found = known.get(fold(name or ""))
-    if found is None:
-        close = get_close_matches(fold(name or ""), known, n=1)
+    entries_by_name = {entry.name: entry for entry in entries()}
+    entry = entries_by_name.get(fold(name or ""))
+    if entry is None:
+        close = get_close_matches(fold(name or ""), entries_by_name, n=1)
         hint = f"did you mean {close[0]}?" if close else "FROM anon_help() lists them"
         got = "NULL" if name is None else f"'{name}'"
         rule = Parameter("name") + " must be one of the package's functions"
         raise AnonError(function, rule, got, hint)
-    return found
+    return entry
 
 
 def _words(text: str) -> str:
@@ -300,9 +304,11 @@ def _arguments(
     text: str, names: Sequence[str]
 ) -> tuple[str, tuple[tuple[tuple[str, ...], str], ...]]:
     """Parse ``Note. a, b: text. c: text.``, in which only parameters are names."""
-    known = "|".join(map(re.escape, names))
-    note, *pieces = re.split(rf"(?:^|(?<=\. ))((?:{known})(?:, (?:{known}))*): ", text)
+    name_pattern = "|".join(map(re.escape, names))
+    note, *pieces = re.split(
+        rf"(?:^|(?<=\. ))((?:{name_pattern})(?:, (?:{name_pattern}))*): ", text
+    )
     pairs = zip(pieces[::2], pieces[1::2], strict=True)
     return note.strip(), tuple(
-        (tuple(together.split(", ")), said.strip()) for together, said in pairs
+        (tuple(together.split(", ")), sentence.strip()) for together, sentence in pairs
     )

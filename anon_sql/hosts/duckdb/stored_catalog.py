@@ -59,9 +59,9 @@ def _beginning() -> str:
     return f"{macros.stamp().replace(' ', '-')}-{marked}-duckdb-{duckdb.__version__}-"
 
 
-def _owned(found: os.stat_result) -> bool:
+def _owned(status: os.stat_result) -> bool:
     """Return whether only its owner can write, who is this user or that of the package."""
-    return system.is_owned(found, _package_owner()) and not system.others_can_write(found)
+    return system.is_owned(status, _package_owner()) and not system.others_can_write(status)
 
 
 def _private(folder: Path) -> bool:

@@ -30,7 +30,7 @@ from anon_sql.core.parameters import (
     takes,
 )
 from anon_sql.errors import PYTHON
-from anon_sql.hosts.duckdb.sql_files import TABLE, Entry, own_parameters, read, sql_files
+from anon_sql.hosts.duckdb.sql_files import TABLE, Entry, read_entry, specific_parameters, sql_files
 from anon_sql.methods.method import release_methods
 
 _TOPICS = (
@@ -80,7 +80,7 @@ def names() -> tuple[str, ...]:
 def function_of_name(name: str) -> FrameFunction:
     """Return the function of one of ``names``."""
     (file,) = (each for each in sql_files() if each.name == name and each.public)
-    return frame_function(read(file))
+    return frame_function(read_entry(file))
 
 
 def frame_functions(entries: list[Entry]) -> Iterator[FrameFunction]:
@@ -184,7 +184,7 @@ def _scalar(entry: Entry) -> str:
 
 def _documentation(entry: Entry, known: Mapping[str, Declaration]) -> str:
     """Return what the header says, in the words of Python."""
-    own = own_parameters(entry.name) if entry.name in declared() else {}
+    own = specific_parameters(entry.name) if entry.name in declared() else {}
     common = function_of(entry.name).of is None if own or known else False
     lines = wrap(_said(entry.description), _WIDTH)
     lines.append("")

@@ -1,7 +1,7 @@
 """The attacks as SQL calls them: the classes of a release and people in, a row per column out."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -52,8 +52,7 @@ def exposed(function: Any, argument: Any, threshold: Any) -> pa.Array:
     share = None
     if name == "attack_skewness":
         share = read_group(Skewness, name, {"threshold": first(threshold)}).threshold
-    _, _, values = _classes(name, argument, values=True)
-    return as_rows(exposure(values, share))
+    return as_rows(exposure(_classes(name, argument, values=True).values, share))
 
 
 @udf(sql_type(_LINKED))
@@ -81,8 +80,8 @@ def inferred(argument: Any, raw_groups: Any, parameters: Any) -> pa.Array:
     raw = tables(raw_groups, pair.roles.sensitive)
     columns = {}
     for name, spread in values.items():
-        table, held = raw.get(name, (NOTHING, None))
-        numbers = None if held is None else number_values(pair.types[name], held)
+        table, raw_values = raw.get(name, (NOTHING, None))
+        numbers = None if raw_values is None else number_values(pair.types[name], raw_values)
         columns[name] = SensitiveColumn(spread, table, numbers)
     return as_rows(inference(columns, options))
 
@@ -134,9 +133,15 @@ def _class_of(pair_input: PairInput, pair: Pair, ids: str, raw: Mapping[str, pa.
     return np.asarray(classes[rows])
 
 
-def _classes(
-    function: str, argument: Any, *, values: bool = False
-) -> tuple[PairInput, Pair, Mapping[str, ClassValues]]:
+class _Classes(NamedTuple):
+    """A call, its relations, and the values of its sensitive columns in each class, by name."""
+
+    pair_input: PairInput
+    pair: Pair
+    values: Mapping[str, ClassValues]
+
+
+def _classes(function: str, argument: Any, *, values: bool = False) -> _Classes:
     """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
 
     values: whether the release may show one value of each class.
@@ -144,7 +149,7 @@ def _classes(
     pair_input = PairInput(function, argument)
     pair = pair_input.pair(values=values)
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    return pair_input, pair, pair_input.class_values(pair)
+    return _Classes(pair_input, pair, pair_input.class_values(pair))
 
 
 def _people(function: str, argument: Any, persons: Any) -> tuple[People, int]:

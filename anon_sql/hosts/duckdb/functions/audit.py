@@ -48,8 +48,12 @@ class _Reading(buffer.Buffered):
     waiting: dict[bool, ChunkBuffer] = field(init=False)
 
     def __post_init__(self) -> None:
-        asked = self.request
-        names = (*asked.shared, *asked.added, *([] if asked.entity is None else [asked.entity]))
+        request = self.request
+        names = (
+            *request.shared,
+            *request.added,
+            *([] if request.entity is None else [request.entity]),
+        )
         self.compared = frozenset(map(fold, names))
         self.forget()
 
@@ -111,11 +115,11 @@ def _add(reading: _Reading, released: bool, rows: pa.StructArray | None) -> None
     columns = dict(zip(names, map(plain, rows.flatten()), strict=True))
     values = {n: v for n, v in named(columns, _QUASI).items() if n != _ZERO}
     marks = named(columns, _MARK)
-    own = {name: integers(marks.pop(_QUASI + name)) for name in values}
+    quasi_marks = {name: integers(marks.pop(_QUASI + name)) for name in values}
     others = {n: integers(mark) for n, mark in marks.items() if fold(n) in reading.compared}
     kinds = {} if released else reading.request.kinds
     identifiers = {n: integers(marks[n]) for n in kinds}
-    side.add(len(rows), values, own, others, identifiers)
+    side.add(len(rows), values, quasi_marks, others, identifiers)
     if side.distinct > reading.most:
         reading.forget()
         raise AnonError(
@@ -166,7 +170,7 @@ def findings(
 
 def _fields(structs: Any) -> dict[str, Any]:
     packed = one_array(structs)
-    return {column.name: packed.field(at) for at, column in enumerate(packed.type)}
+    return {column.name: packed.field(position) for position, column in enumerate(packed.type)}
 
 
 def _is_consecutive(present: int, *, numbers: int, whole: bool | None, span: float | None) -> bool:
@@ -227,8 +231,8 @@ def combined(
     hashes = {name: marks_in(packed.field(name)) for name in chosen}
     rows = len(next(iter(hashes.values()))) if hashes else 0
     codes = {name: codes_of(values) for name, values in hashes.items()}
-    found = unique_combinations(codes, rows, size)
-    return pa.array([found.to_pylist()], pa.list_(COMBINATION))
+    combinations = unique_combinations(codes, rows, size)
+    return pa.array([combinations.to_pylist()], pa.list_(COMBINATION))
 
 
 def _chosen(kinds: dict[str, str], columns: Any, scope: Any, seen: Any) -> list[str]:

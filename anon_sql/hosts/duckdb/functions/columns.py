@@ -21,12 +21,12 @@ _LIST = pa.list_(pa.string())
 _NODES = pa.map_(pa.string(), _LIST)
 
 
-def _end(at: int) -> Any:
+def _end(end: int) -> Any:
     """Return a function that parses a label and returns its lower (0) or upper (1) end."""
 
     def read(label: str) -> str | None:
         ends = grammar.bounds(label)
-        return None if ends is None else ends[at]
+        return None if ends is None else ends[end]
 
     return read
 
@@ -58,19 +58,23 @@ def node_values(attribute: Any, listed: Any) -> pa.Array:
     """
     name, paths = first(attribute), path_rows(listed)
     rows = [] if paths is None or not isinstance(name, str) else paths.to_pylist()
-    own = [row for row in rows if row["attribute"] and fold(row["attribute"]) == fold(name)]
-    if not own:
+    paths_of_attribute = [
+        row for row in rows if row["attribute"] and fold(row["attribute"]) == fold(name)
+    ]
+    if not paths_of_attribute:
         rule = Parameter("attribute") + " must name one that the hierarchy has"
         raise AnonError("anon_values", rule, f"'{name}'" if isinstance(name, str) else "NULL")
-    tree_rows = [Row(row["value"], row["value"], row["level"], row["label"]) for row in own]
+    tree_rows = [
+        Row(row["value"], row["value"], row["level"], row["label"]) for row in paths_of_attribute
+    ]
     tree = grow("anon_values", name, tree_rows)
     nodes = [node for node in range(len(tree.names)) if node != tree.root]
-    found = {grammar.quoted(tree.names[node]): tree.members(node) for node in nodes}
-    found |= {tree.texts[node]: tree.members(node) for node in nodes}
-    return pa.array([list(found.items())], _NODES)
+    values_by_label = {grammar.quoted(tree.names[node]): tree.members(node) for node in nodes}
+    values_by_label |= {tree.texts[node]: tree.members(node) for node in nodes}
+    return pa.array([list(values_by_label.items())], _NODES)
 
 
-_MOST = 36_525  # days of a shift: a century
+_MAX_DAYS = 36_525  # days of a shift: a century
 _LONGEST = 2**31 - 1  # characters of a text
 _DATES = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS")
 
@@ -117,8 +121,8 @@ def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any)
         raise AnonError(name, rule, shown_type(dates), hint)
     require_type(name, "entity", kind)
     limit = Whole(1).read(name, "days", _one(name, "days", days))
-    if limit > _MOST:
-        raise AnonError(name, Parameter("days") + f" must be at most {_MOST}", str(limit))
+    if limit > _MAX_DAYS:
+        raise AnonError(name, Parameter("days") + f" must be at most {_MAX_DAYS}", str(limit))
     return shifts(one_array(entities), kind, key_of(name, first(keys)), limit)
 
 

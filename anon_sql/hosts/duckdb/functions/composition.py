@@ -20,7 +20,7 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import first
 from anon_sql.core.parameters import read_group as read_options
 from anon_sql.errors import AnonError, Parameter, RelationName
-from anon_sql.hosts.duckdb.composing import Reading, read
+from anon_sql.hosts.duckdb.composing import Reading, read_releases
 from anon_sql.hosts.duckdb.pair import as_rows
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.measures.differences import Change, Components, change
@@ -31,18 +31,18 @@ _COMPOSED_ROWS, _AUDIT_ROWS = pa.list_(COMPOSED), pa.list_(ROW)
 @udf(sql_type(_COMPOSED_ROWS))
 def counted(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the counts of ``composition``, or raise AnonError."""
-    given = read_options(Composition, NAME, first(options))
-    reading = read(read_once, person_rows, parts)
+    settings = read_options(Composition, NAME, first(options))
+    reading = read_releases(read_once, person_rows, parts)
     return as_rows(
         composition(
             NAME,
-            reading.known,
+            reading.people,
             reading.releases,
             reading.names,
             reading.views,
             reading.sensitive,
-            given.l,
-            given.share,
+            settings.l,
+            settings.share,
         )
     )
 
@@ -50,11 +50,13 @@ def counted(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa.Ar
 @udf(sql_type(_AUDIT_ROWS))
 def properties(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa.Array:
     """Return the properties of an audit that are about earlier releases, or raise AnonError."""
-    given = first(options)
-    reading = read(read_once, person_rows, parts)
+    settings = first(options)
+    reading = read_releases(read_once, person_rows, parts)
     _require_sensitive(reading)
     releases = reading.releases
-    asked = [all_together(releases, reading.views, at) for at in range(len(reading.sensitive))]
+    comparisons = [
+        all_together(releases, reading.views, column) for column in range(len(reading.sensitive))
+    ]
     components = [Components(earlier.star, releases[0].star) for earlier in releases[1:]]
     covers_somebody = [not one.star.size for one in releases]
 
@@ -64,29 +66,33 @@ def properties(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa
         for number, one in enumerate(components, start=1):
             one.connect(persons, covers[number], covers[0])
 
-    results = intersected(reading.function, reading.known, releases, reading.views, asked, seen)
+    results = intersected(
+        reading.function, reading.people, releases, reading.views, comparisons, seen
+    )
     for name, covers in zip(reading.names[1:], covers_somebody[1:], strict=True):
         if not covers:
             rule = Parameter("previous") + " must name releases of persons in the raw table"
             raise AnonError(
                 reading.function, rule, "one that covers none of them, " + RelationName(name)
             )
-    found = [
-        Intersected(reading.sensitive[at], *counts.exposed(reading.known.weights, given["l"]))
-        for (at, _), counts in results.items()
+    exposures = [
+        Intersected(
+            reading.sensitive[column], *counts.exposed(reading.people.weights, settings["l"])
+        )
+        for (column, _), counts in results.items()
     ]
     changes = [
-        EarlierChange(name, _change(reading, number, components[number - 1], given["l"]))
+        EarlierChange(name, _change(reading, number, components[number - 1], settings["l"]))
         for number, name in enumerate(reading.names[1:], start=1)
     ]
     rows = earlier_properties(
-        found,
+        exposures,
         ATTACK,
         changes,
-        given["l"],
-        given["share"],
-        given["synthetic"] > 0,
-        given["series"],
+        settings["l"],
+        settings["share"],
+        settings["synthetic"] > 0,
+        settings["series"],
     )
     return as_rows(pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW))))
 

@@ -46,10 +46,10 @@ def linked(
     argument: Any, persons: Any, controls: Any, types: Any, parameters: Any, threads: Any
 ) -> pa.Array:
     """Return how often two records of a person are linked by the release."""
-    given = dict(first(parameters))
-    known = read_group(FirstSource, LINKAGE, {"known": given.pop("known")}).known
-    attacked, options = _attacked(LINKAGE, argument, persons, controls, types, given)
-    return one_list(linkage(attacked, known, options, first(threads)), GAINED)
+    settings = dict(first(parameters))
+    known_columns = read_group(FirstSource, LINKAGE, {"known": settings.pop("known")}).known
+    attacked, options = _attacked(LINKAGE, argument, persons, controls, types, settings)
+    return one_list(linkage(attacked, known_columns, options, first(threads)), GAINED)
 
 
 @udf(_GAINED)

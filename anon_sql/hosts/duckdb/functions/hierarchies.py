@@ -36,16 +36,16 @@ def faults(types: Any, value_lists: Any, listed: Any, time_zone: Any) -> pa.Arra
     named = {name: kind for name, kind in types_of(types).items() if fold(name) in folded}
     for name, kind in named.items():
         is_number(_CHECK, name, kind)
-    found = []
+    fault_tuples = []
     for name, rows in rows_of(paths, named, first(time_zone)).items():
         values = values_of[name]
         if values is not None:
             missing = uncovered(named[name], values, rows)
             texts = sorted(map(str, missing.to_pylist()), key=str.encode)
-            found += [(name, "not covered", value, "no row") for value in texts]
+            fault_tuples += [(name, "not covered", value, "no row") for value in texts]
         wrong = tree.read_paths(tree_rows(_CHECK, name, rows)).faults()
-        found += [(name, fault.fault, fault.name, fault.actual) for fault in wrong]
-    rows = [dict(zip(_FAULT.names, row, strict=True)) for row in found]
+        fault_tuples += [(name, fault.fault, fault.name, fault.actual) for fault in wrong]
+    rows = [dict(zip(_FAULT.names, row, strict=True)) for row in fault_tuples]
     return pa.array([rows], pa.list_(_FAULT))
 
 
@@ -63,11 +63,11 @@ def rows_in_files(pattern: Any, names: Any, contents: Any) -> pa.Array:
     if not files:
         glob = first(pattern)
         raise AnonError(_READ, "there must be a file to read", f"no file at {glob}")
-    found = []
+    path_rows = []
     for name, content in files:
         attribute = PurePosixPath(name.replace("\\", "/")).name.partition(".")[0]
-        found += [{"attribute": attribute, **row} for row in _rows(attribute, content)]
-    return pa.array([found], pa.list_(PATH))
+        path_rows += [{"attribute": attribute, **row} for row in _rows(attribute, content)]
+    return pa.array([path_rows], pa.list_(PATH))
 
 
 def _rows(attribute: str, content: bytes) -> Iterator[dict[str, Any]]:
@@ -94,15 +94,15 @@ def _lines(attribute: str, text: str) -> list[list[str]]:
     """
     parsed = [lines for separator in ";," if (lines := _parsed(text, separator))]
     if len(parsed) == 2:
-        told = {clues.index(True) for clues in _clues(parsed) if sum(clues) == 1}
-        if len(told) != 1:
+        separators = {clues.index(True) for clues in _clues(parsed) if sum(clues) == 1}
+        if len(separators) != 1:
             raise AnonError(
                 _READ,
                 "a file must be written with one separator, semicolons or commas",
                 f"{attribute} with both in every line",
                 "a cell that holds a comma or a semicolon must stand in double quotes",
             )
-        return parsed[told.pop()]
+        return parsed[separators.pop()]
     if parsed:
         return parsed[0]
     raise AnonError(
@@ -142,36 +142,36 @@ _PATHS = sql_type(pa.list_(PATH))
 @udf(_PATHS)
 def ranges(types: Any, value_lists: Any, column: Any, widths: Any, kind: Any) -> pa.Array:
     """The rows of ``numeric_hierarchy``; kind: the SQL type of the widths."""
-    known, values = _column("numeric_hierarchy", types, value_lists, column)
+    sql_type, values = _column("numeric_hierarchy", types, value_lists, column)
     item = first(kind).removesuffix("[]")
-    return one_list(by_widths(first(column), known, values, _items(widths), item), PATH)
+    return one_list(by_widths(first(column), sql_type, values, _items(widths), item), PATH)
 
 
 @udf(_PATHS)
 def periods(types: Any, value_lists: Any, column: Any, levels: Any) -> pa.Array:
     """The rows of ``date_hierarchy``."""
-    known, values = _column("date_hierarchy", types, value_lists, column)
-    return one_list(by_periods(first(column), known, values, first(levels)), PATH)
+    sql_type, values = _column("date_hierarchy", types, value_lists, column)
+    return one_list(by_periods(first(column), sql_type, values, first(levels)), PATH)
 
 
 @udf(_PATHS)
 def prefixes(types: Any, value_lists: Any, column: Any, lengths: Any) -> pa.Array:
     """The rows of ``prefix_hierarchy``."""
-    known, values = _column("prefix_hierarchy", types, value_lists, column)
-    return one_list(by_prefixes(first(column), known, values, _items(lengths)), PATH)
+    sql_type, values = _column("prefix_hierarchy", types, value_lists, column)
+    return one_list(by_prefixes(first(column), sql_type, values, _items(lengths)), PATH)
 
 
 def _column(function: str, types: Any, value_lists: Any, column: Any) -> tuple[str, pa.Array]:
     """The SQL type and the distinct values of the column that a call names, or an AnonError."""
     kinds, wanted = types_of(types), first(column)
-    known = {fold(name): name for name in kinds}
-    if not isinstance(wanted, str) or fold(wanted) not in known:
+    names_by_fold = {fold(name): name for name in kinds}
+    if not isinstance(wanted, str) or fold(wanted) not in names_by_fold:
         got = f"'{wanted}'" if isinstance(wanted, str) else None
         rule, hint = "the hierarchy must be for a column of the table", None
         if isinstance(wanted, str):
             hint = did_you_mean(wanted, kinds)
         raise AnonError(function, rule, got, hint)
-    name = known[fold(wanted)]
+    name = names_by_fold[fold(wanted)]
     values = one_array(value_lists).field(name)[0]
     kind = values.type.value_type
     return kinds[name], plain(values.values) if values.is_valid else plain(pa.array([], kind))

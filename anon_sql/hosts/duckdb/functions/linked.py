@@ -67,7 +67,9 @@ def text_or_error(row: pa.DataType, compose: Callable[[], str]) -> pa.Array:
 def _schema(
     function: str, scope: Mapping[str, Any], call: Mapping[str, Any], root: object
 ) -> tuple[Catalog, Schema]:
-    catalog = Catalog(function, partial(registry.asked, scope["db"]), scope_of(scope), files=True)
+    catalog = Catalog(
+        function, partial(registry.query_rows, scope["db"]), scope_of(scope), files=True
+    )
     roles = {name: call[name] for name in PARAMETER.values()}
     schema = read_schema(
         catalog, str(root), links=call["links"], leave_out=call["leave_out"], roles=roles

@@ -31,7 +31,7 @@ from anon_sql.hosts.duckdb.linked_catalog import (
 )
 from anon_sql.hosts.duckdb.linked_plan import plan_statement
 from anon_sql.hosts.duckdb.linked_plan import table_statement as statement_of
-from anon_sql.hosts.duckdb.linked_rows import given_from
+from anon_sql.hosts.duckdb.linked_rows import rows_from
 from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import path_rows
 from anon_sql.linked.options import LinkedCall, Linking
@@ -89,25 +89,29 @@ def tables(
     stopping.belongs_to(first(connections))
     stopping.check(_PLAN)
     seen = {COLUMNS: first(columns) or [], FOREIGN: first(foreign) or []}
-    found = {text: [tuple(row.values()) for row in rows_] for text, rows_ in seen.items()}
+    catalog_rows = {text: [tuple(row.values()) for row in rows_] for text, rows_ in seen.items()}
 
     def ask(text: str) -> list[tuple[Any, ...]]:
-        return found[text] if text in found else registry.asked(call["scope"]["db"], text)
+        return (
+            catalog_rows[text]
+            if text in catalog_rows
+            else registry.query_rows(call["scope"]["db"], text)
+        )
 
     schema = _bound(call, ask)
-    asked = _asked(call, schema, path_rows(paths), setting)
-    given: dict[str, TableRows] = {}
+    linked_call = _linked_call(call, schema, path_rows(paths), setting)
+    rows_by_table: dict[str, TableRows] = {}
     for field, node in zip(one_array(rows).flatten(), schema.nodes.values(), strict=True):
         structs = (
             plain(field[0].values) if field[0].is_valid else pa.array([], field.type.value_type)
         )
-        names = [structs.type.field(at).name for at in range(structs.type.num_fields)]
-        given[node.name] = given_from(node, dict(zip(names, structs.flatten(), strict=True)))
-    made = released_by(asked, schema, given)
+        names = [structs.type.field(position).name for position in range(structs.type.num_fields)]
+        rows_by_table[node.name] = rows_from(node, dict(zip(names, structs.flatten(), strict=True)))
+    released = released_by(linked_call, schema, rows_by_table)
     return one_list(
         pa.concat_arrays(
             [
-                _packed(schema, made, node, made.assemblies[node.name])
+                _packed(schema, released, node, released.assemblies[node.name])
                 for node in schema.nodes.values()
             ]
         ),
@@ -131,33 +135,35 @@ def _bound(call: Mapping[str, Any], ask: Ask) -> Schema:
     return schema
 
 
-def released_by(asked: LinkedCall, schema: Schema, given: dict[str, TableRows]) -> ReleasedTables:
+def released_by(
+    linked_call: LinkedCall, schema: Schema, rows_by_table: dict[str, TableRows]
+) -> ReleasedTables:
     """Return the release; its errors are those of the function, whatever step raised them."""
     try:
-        return release(asked, schema, given)
+        return release(linked_call, schema, rows_by_table)
     except AnonError as error:
-        if error.function == asked.function:
+        if error.function == linked_call.function:
             raise
-        raise AnonError(asked.function, error.rule, error.got, error.hint) from None
+        raise AnonError(linked_call.function, error.rule, error.got, error.hint) from None
 
 
 def _plan(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
     """Return the statement, in which stands what the core needs to know."""
     relation_in(_PLAN, "root", scope["relation"])
-    given = {**call, **{name: _mapping(call[name]) for name in ("weights", "bin_width")}}
+    plan_call = {**call, **{name: _mapping(call[name]) for name in ("weights", "bin_width")}}
     names = ("db", "relation", "database", "schema", "path")
-    given["scope"] = {name: scope[name] for name in names}
-    schema = _schema(given["scope"], given, partial(registry.asked, scope["db"]))
-    given["schema"] = _digest(schema)
-    asked = _asked(given, schema, None, {"threads": 1, "time_zone": "UTC"})
-    text = json.dumps(given, default=float)  # of DECIMAL
-    return plan_statement(asked, schema, text, call["hierarchy"])
+    plan_call["scope"] = {name: scope[name] for name in names}
+    schema = _schema(plan_call["scope"], plan_call, partial(registry.query_rows, scope["db"]))
+    plan_call["schema"] = _digest(schema)
+    linked_call = _linked_call(plan_call, schema, None, {"threads": 1, "time_zone": "UTC"})
+    text = json.dumps(plan_call, default=float)  # of DECIMAL
+    return plan_statement(linked_call, schema, text, call["hierarchy"])
 
 
-def _mapping(given: Any) -> Any:
+def _mapping(value: Any) -> Any:
     """Return a MAP as a dict, and anything else as it is."""
-    pairs = isinstance(given, list) and all(isinstance(each, tuple) for each in given)
-    return dict(given) if pairs else given
+    pairs = isinstance(value, list) and all(isinstance(each, tuple) for each in value)
+    return dict(value) if pairs else value
 
 
 def _schema(scope: Mapping[str, Any], call: Mapping[str, Any], ask: Ask) -> Schema:
@@ -176,7 +182,7 @@ def _digest(schema: Schema) -> str:
     return sha256(json.dumps(asdict(schema)).encode()).hexdigest()
 
 
-def _asked(
+def _linked_call(
     call: Mapping[str, Any],
     schema: Schema,
     paths: pa.StructArray | None,
@@ -197,29 +203,33 @@ def _asked(
     )
 
 
-def _packed(schema: Schema, made: ReleasedTables, node: Node, shown: Assembly) -> pa.StructArray:
+def _packed(
+    schema: Schema, released: ReleasedTables, node: Node, shown: Assembly
+) -> pa.StructArray:
     """Return the released rows of a table as one struct."""
-    table = made.tables[node.name]
+    table = released.tables[node.name]
     quasi = [*node.quasi, *(counted for _, counted, _ in schema.added(node))]
     labels = [shown.labels[name] for name in quasi] if shown.labels else []
     weights = [table.column(weight) for _, _, weight in schema.added(node)]
-    found = {
+    fields = {
         "position": pa.array([shown.position + 1], _INTS),
         "linked": one_list(pa.array(shown.linked), pa.bool_()),
         "keys": _lists([table.column(name) for name in node.renewed], pa.int64()),
         "weights": _lists(weights, pa.float64()),
-        "places": _lists([pa.array(at + np.int32(1)) for _, at in labels], pa.int32()),
+        "places": _lists([pa.array(places + np.int32(1)) for _, places in labels], pa.int32()),
     }
     for field, kind in (("labels", pa.string()), ("ends", _ENDS), ("sets", _TEXTS)):
-        own = [each if each.type == kind else pa.nulls(0, kind) for each, _ in labels]
-        found[field] = _lists(own, kind)
-    return pa.StructArray.from_arrays(list(found.values()), fields=list(_RELEASED))
+        columns = [each if each.type == kind else pa.nulls(0, kind) for each, _ in labels]
+        fields[field] = _lists(columns, kind)
+    return pa.StructArray.from_arrays(list(fields.values()), fields=list(_RELEASED))
 
 
 def _lists(columns: list[Any], kind: pa.DataType) -> pa.ListArray:
     """Return an array of one list of lists, the values of each column."""
-    own = [each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in columns]
-    items = [one_list(each, kind) for each in own]
+    flat = [
+        each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in columns
+    ]
+    items = [one_list(each, kind) for each in flat]
     return one_list(
         pa.concat_arrays(items) if items else pa.array([], pa.list_(kind)), pa.list_(kind)
     )

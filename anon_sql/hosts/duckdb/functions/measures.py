@@ -41,11 +41,11 @@ from anon_sql.risk.risk import RISK, risk
 
 @udf(sql_type(UTILITY))
 def all_measures(
-    function: Any, argument: Any, k: Any, form: Any, adds: Any, weights: Any, own: Any
+    function: Any, argument: Any, k: Any, form: Any, adds: Any, weights: Any, released_alone: Any
 ) -> pa.Array:
     """Return every measure of information loss.
 
-    adds: whether the release may have more rows; weights: of gcp; own: see ``utility``.
+    adds: whether the release may have more rows; weights: of gcp; released_alone: see ``utility``.
     """
     name = first(function)
     chosen = read_group(
@@ -56,7 +56,7 @@ def all_measures(
     if pair_input.alone:
         return pa.array([{"smallest_class": pair_input.smallest_class()}], UTILITY)
     counted, weighted = pair_input.counted(quasi), read_weights(name, chosen.weights, quasi)
-    more = {"adds": first(adds), "released_alone": first(own)}
+    more = {"adds": first(adds), "released_alone": first(released_alone)}
     return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, **more)], UTILITY)
 
 
@@ -69,11 +69,11 @@ def class_ncp(function: Any, argument: Any, added: Any) -> pa.Array:
     name, pair_input = first(function), PairInput(first(function), argument)
     pair = pair_input.pair(values=True)
     pair.require_no_more_rows()
-    lost = [found.loss for found in pair.losses.values()]
-    single = any(found.one_value for found in pair.losses.values())
+    lost = [loss.loss for loss in pair.losses.values()]
+    single = any(loss.one_value for loss in pair.losses.values())
     counted = named(pair_input.groups, HELPER + "distinct_")
-    known = {fold(column) for column in pair.released}
-    sensitive = [column for column in pair.roles.sensitive if fold(column) in known]
+    released_names = {fold(column) for column in pair.released}
+    sensitive = [column for column in pair.roles.sensitive if fold(column) in released_names]
     require_bound(name, sensitive, [column for column in counted if column != HELPER + "none"])
     require_released(name, as_names(pair_input.call["sensitive"]), list(pair.released))
     result_names = {
@@ -107,13 +107,14 @@ def worst_level_beside(function: Any, argument: Any, raw_groups: Any, settings: 
     """
     pair_input, pair = _paired(function, argument)
     model = _model(pair_input.function, first(settings))
-    values, found = pair_input.class_values(pair), tables(raw_groups, pair.roles.sensitive)
-    raw = {name: table for name, (table, _) in found.items()}
+    values = pair_input.class_values(pair)
+    tables_by_column = tables(raw_groups, pair.roles.sensitive)
+    raw = {name: table for name, (table, _) in tables_by_column.items()}
     if model.by_distance:
         listed = pair_input.rows_of_hierarchy(pair.roles.sensitive)
         raw = {
             name: with_ground(pair_input.function, name, pair.types[name], *each, listed.get(name))
-            for name, each in found.items()
+            for name, each in tables_by_column.items()
         }
     if any(len(each.starts) for each in values.values()):
         require_in_table(pair_input.function, values, raw)
@@ -131,20 +132,22 @@ def _paired(function: Any, argument: Any) -> tuple[PairInput, Pair]:
 
 def _model(function: str, settings: Mapping[str, Any] | None) -> ValueModel:
     """Return the model that a function measures; ``kind`` of a call is its ``l_kind``."""
-    model = next(known for known in VALUE_MODELS if known.__module__.endswith(f".{function}"))
-    known = model.parameters()
+    model = next(each for each in VALUE_MODELS if each.__module__.endswith(f".{function}"))
+    parameters = model.parameters()
     checked = {}
     for name, value in (settings or {}).items():
-        own = name if name in known else f"{model.name}_{name}"
-        checked[own] = replace(known[own], name=name).read(function, {name: value})
+        parameter_name = name if name in parameters else f"{model.name}_{name}"
+        checked[parameter_name] = replace(parameters[parameter_name], name=name).read(
+            function, {name: value}
+        )
     return model(**checked)
 
 
 def _worst(model: ValueModel, values: Mapping[str, tuple[ClassValues, TableValues]]) -> pa.Array:
-    found = [model.measure(*each) for each in values.values() if len(each[0].starts)]
-    if not found:
+    levels_by_column = [model.measure(*each) for each in values.values() if len(each[0].starts)]
+    if not levels_by_column:
         return pa.array([None], pa.float64())
-    levels = np.concatenate(found)
+    levels = np.concatenate(levels_by_column)
     return pa.array([levels.min() if model.at_least else levels.max()])
 
 
@@ -160,7 +163,7 @@ def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -
     pair.losses  # noqa: B018 - values that the raw table cannot have are an error
     raw, released = columns_of(raw_lists), columns_of(released_lists)
     rows = None if first(ids) is None else rows_by(pair, first(ids), raw, released)
-    found = [
+    losses = [
         value_loss(
             column.name,
             column.sql_type,
@@ -170,14 +173,14 @@ def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -
         )
         for column in numeric
     ]
-    return pa.array([found], pa.list_(LOSS))
+    return pa.array([losses], pa.list_(LOSS))
 
 
 @udf("DOUBLE")
 def gower_distances(a: Any, b: Any, ranges: Any) -> pa.Array:
     """The distance of each pair of records; NULL where no column is present in both."""
-    found = gower(*map(one_array, (a, b, ranges)))
-    return pa.array(found, mask=np.isnan(found))
+    distances = gower(*map(one_array, (a, b, ranges)))
+    return pa.array(distances, mask=np.isnan(distances))
 
 
 _RISK = pa.list_(pa.struct(list(RISK)))
@@ -219,13 +222,14 @@ def _weights(pair_input: PairInput, pair: Pair, column: object) -> ClassWeights 
             f"'{column}'" if isinstance(column, str) else type(column).__name__,
             did_you_mean(column, names.values()) if isinstance(column, str) else None,
         )
-    found = by_name(named(pair_input.groups, HELPER + "weight_"), column)
-    if found is None:
+    weight_sums = by_name(named(pair_input.groups, HELPER + "weight_"), column)
+    if weight_sums is None:
         return ClassWeights(np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
     total, least = (
-        found.field(name).fill_null(0).to_numpy(zero_copy_only=False) for name in ("total", "least")
+        weight_sums.field(name).fill_null(0).to_numpy(zero_copy_only=False)
+        for name in ("total", "least")
     )
-    return ClassWeights(total, least, integers(found.field("known")))
+    return ClassWeights(total, least, integers(weight_sums.field("known")))
 
 
 def _population(

@@ -43,7 +43,7 @@ _ROW = pa.struct(
     "STRUCT(name VARCHAR, what VARCHAR, paper VARCHAR, doi VARCHAR, needs VARCHAR, cost VARCHAR, "
     "perturbative BOOLEAN)[]",
 )
-def known(_: Any) -> pa.Array:
+def facts(_: Any) -> pa.Array:
     """Return the facts recorded for each method, sorted by name."""
     rows = [
         {"name": name, **{field: getattr(method, field) for field in _ROW.names[1:]}}

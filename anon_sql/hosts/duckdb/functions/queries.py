@@ -87,9 +87,9 @@ def compose(
                 f"{work.kept[column]}, which is declared and left out of " + Parameter("quasi"),
                 "add it to " + Parameter("quasi"),
             )
-    given = None if scope["quasi"] is None else as_names(scope["quasi"])
+    quasi_of_call = None if scope["quasi"] is None else as_names(scope["quasi"])
     types = None if table is None else dict(zip(map(fold, table.names), table.types, strict=True))
-    return statement(work, function, form, quasi, raw, released, given, hierarchy, types)
+    return statement(work, function, form, quasi, raw, released, quasi_of_call, hierarchy, types)
 
 
 def _quasi(scope: Mapping[str, Any]) -> set[str]:
@@ -104,13 +104,13 @@ def _quasi(scope: Mapping[str, Any]) -> set[str]:
 
 @udf(f"{sql_type(QUERY_ERROR_ROW)}[]")
 def compared(
-    call: Any, argument: Any, known: Any, groups: Any, kept: Any, answers: Any
+    call: Any, argument: Any, quasi_values: Any, groups: Any, kept: Any, answers: Any
 ) -> pa.Array:
     """A row per query and group, or an AnonError.
 
-    call: the request; argument: see ``PairInput``; known: of each quasi-identifier that queries
-    name, in their order, distinct values and the conditions on each; groups: released rows that are
-    alike; kept: types and ranges of kept columns; answers: of the raw table.
+    call: the request; argument: see ``PairInput``; quasi_values: of each quasi-identifier that
+    queries name, in their order, distinct values and the conditions on each; groups: released rows
+    that are alike; kept: types and ranges of kept columns; answers: of the raw table.
     """
     request = first(call)
     function, names = request["function"], frozenset(fold(name) for name in request["quasi"])
@@ -121,24 +121,28 @@ def compared(
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     require_kept(function, work, kept_columns)
-    quasi = _columns(pair_input, pair, work, known[0])
-    labels, found = _groups(work, groups[0], {name: one.domain.raw for name, one in quasi.items()})
+    quasi = _columns(pair_input, pair, work, quasi_values[0])
+    labels, answer_groups = _groups(
+        work, groups[0], {name: one.domain.raw for name, one in quasi.items()}
+    )
     dropped = pair.rows - pair.released_rows
     mode, actual = request["mode"], _answers(answers[0])
     return one_list(
-        query_error(work, mode, quasi, labels, found, dropped, kept_columns, actual),
+        query_error(work, mode, quasi, labels, answer_groups, dropped, kept_columns, actual),
         QUERY_ERROR_ROW,
     )
 
 
-def _columns(pair_input: PairInput, pair: Pair, work: Workload, known: Any) -> dict[str, Quasi]:
+def _columns(
+    pair_input: PairInput, pair: Pair, work: Workload, quasi_values: Any
+) -> dict[str, Quasi]:
     """The quasi-identifiers that queries name, by folded name."""
     domains = {fold(domain.name): domain for domain in pair.domains}
-    found = {}
-    for at, name in enumerate(work.quasi):
-        listed, conditions = known[f"c{at}"], list(work.truths[name])
+    columns = {}
+    for number, name in enumerate(work.quasi):
+        listed, conditions = quasi_values[f"c{number}"], list(work.truths[name])
         rows = listed.values if listed.is_valid else pa.array([], listed.type.value_type)
-        found[name] = Quasi(
+        columns[name] = Quasi(
             pair_input.function,
             domains[name],
             pair_input.ends(domains[name].name),
@@ -148,7 +152,7 @@ def _columns(pair_input: PairInput, pair: Pair, work: Workload, known: Any) -> d
             work.constants.get(name, []),
             pair_input.value("time_zone"),
         )
-    return found
+    return columns
 
 
 def _groups(
@@ -163,7 +167,7 @@ def _groups(
         numbers = np.zeros((0, len(work.numbers)))
         return none, AnswerGroups(np.zeros(0), codes, nothing, [], numbers)
     sizes = integers(groups["rows"].values).astype(np.int64)
-    shown = {name: groups["labels"][f"c{at}"].values for at, name in enumerate(work.quasi)}
+    shown = {name: groups["labels"][f"c{number}"].values for number, name in enumerate(work.quasi)}
     coded = {name: distinct(labels) for name, labels in as_printed(shown, raw, sizes).items()}
     numbers = groups["numbers"].values.flatten().fill_null(np.nan)
     return {name: labels for name, (labels, _) in coded.items()}, AnswerGroups(
@@ -186,8 +190,8 @@ def _answers(struct: Any) -> Answers:
     if not queries.is_valid:
         return {}
     return {
-        (at, tuple(key or ())): value
-        for at, key, value in zip(
+        (query_number, tuple(key or ())): value
+        for query_number, key, value in zip(
             queries.values.to_pylist(),
             keys.values.to_pylist(),
             values.values.to_pylist(),
@@ -212,13 +216,13 @@ def drawn(
     options = read_group(RandomQueries, function, first(parameters))
     quasi = roles_of(function, kinds, call, first(seen), call["relation"]).quasi
     counts = columns[HELPER + "count"]
-    found = workload(
+    random_queries = workload(
         {name: kinds[name] for name in quasi},
         {name: columns[name] for name in quasi},
         np.zeros(0, dtype=np.int64) if counts is None else integers(counts),
         options,
     )
-    return one_list(found, DRAWN)
+    return one_list(random_queries, DRAWN)
 
 
 @udf(f"{sql_type(CLASSIFICATION_ROW)}[]")
@@ -236,8 +240,8 @@ def classified(call: Any, argument: Any, raw: Any, released: Any) -> pa.Array:
         _example_groups(data, lists(packed), quasi, target)
         for data, packed in (("raw", raw), ("released", released))
     ]
-    found = classification(options, pair.domains, tables[0], tables[1])
-    return one_list(found, CLASSIFICATION_ROW)
+    accuracies = classification(options, pair.domains, tables[0], tables[1])
+    return one_list(accuracies, CLASSIFICATION_ROW)
 
 
 def _example_groups(

@@ -24,9 +24,9 @@ def statement(paths: Any) -> pa.Array:
     path = first(paths)
     recipe = _recipe(path)
     recipes.require_content(NAME, recipe)
-    known = takes(recipe.method)
-    call = {name: known[name].default for name in known if name == "k"}
-    call |= {name: value for name, value in recipe.parameters.items() if name in known}
+    parameters = takes(recipe.method)
+    call = {name: parameters[name].default for name in parameters if name == "k"}
+    call |= {name: value for name, value in recipe.parameters.items() if name in parameters}
     call |= {role: names for role, names in recipe.roles.items() if names}
     trees = ""
     if recipe.hierarchies:
@@ -35,10 +35,10 @@ def statement(paths: Any) -> pa.Array:
         call["hierarchy"] = _TREES
     relation = literal(recipes.relation(recipe))
     k = sql_value(call.pop("k"))
-    given = "".join(f", {quote(name)} := {sql_value(value)}" for name, value in call.items())
+    arguments = "".join(f", {quote(name)} := {sql_value(value)}" for name, value in call.items())
     fits = f"__anon_recipe_entries_fits({literal(path)}, __anon_types)"
     k = f"(SELECT if({fits}, {k}, NULL) FROM __anon_types({relation}))"  # known before the rows
-    sql = f"{trees}FROM {recipe.method}({relation}, k := {k}{given})"
+    sql = f"{trees}FROM {recipe.method}({relation}, k := {k}{arguments})"
     return pa.array([sql] * len(paths))
 
 

@@ -60,14 +60,14 @@ def result(
     return _packed(number, release(source, request, path_rows(paths)))
 
 
-def _packed(number: int, found: Release) -> pa.StructArray:
+def _packed(number: int, released: Release) -> pa.StructArray:
     """Return a release as one struct value."""
     return one_struct(
         {
             "buffer": pa.array([number], pa.int64()),
-            "position": one_list(found.position + np.int32(1), pa.int32()),
-            "class": one_list(found.class_of + np.int32(1), pa.int32()),
-            **of_classes(found.labels),
+            "position": one_list(released.position + np.int32(1), pa.int32()),
+            "class": one_list(released.class_of + np.int32(1), pa.int32()),
+            **of_classes(released.labels),
         }
     )
 
@@ -80,9 +80,11 @@ def of_classes(labels: Mapping[str, Labels]) -> dict[str, pa.MapArray]:
 
 def _by_name(columns: Mapping[str, pa.Array], kind: pa.ListType) -> pa.MapArray:
     """Return one map from column to labels, of the columns whose labels have the type ``kind``."""
-    own = {name: labels for name, labels in columns.items() if labels.type == kind.value_type}
-    values = [one_list(labels, kind.value_type) for labels in own.values()]
-    return one_map(list(own), values, kind)
+    labels_of_kind = {
+        name: labels for name, labels in columns.items() if labels.type == kind.value_type
+    }
+    values = [one_list(labels, kind.value_type) for labels in labels_of_kind.values()]
+    return one_map(list(labels_of_kind), values, kind)
 
 
 def require_bound(function: str, allowed: Collection[str], picked: Collection[str]) -> None:
@@ -142,8 +144,8 @@ _NODE = pa.struct(
 def class_ids(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
     """Return the class of each row, in the order of ``row_numbers``."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    found = None if source is None else statistics.class_ids(source, request, path_rows(paths))
-    return one_list(found, pa.int32())
+    ids = None if source is None else statistics.class_ids(source, request, path_rows(paths))
+    return one_list(ids, pa.int32())
 
 
 @udf(sql_type(_COF), volatile=True)
@@ -191,8 +193,8 @@ def lattice(numbers: Any, row_numbers: Any, paths: Any) -> pa.Array:
 def gower_ranges(numbers: Any, row_numbers: Any) -> pa.Array:
     """Return the range of each column by name; NULL for an empty table."""
     request, source = buffered_rows(numbers[0].as_py(), row_numbers)
-    found = None if source is None else list(statistics.gower_ranges(source, request).items())
-    return pa.array([found], _RANGES)
+    ranges = None if source is None else list(statistics.gower_ranges(source, request).items())
+    return pa.array([ranges], _RANGES)
 
 
 _POSITIONS = pa.map_(pa.string(), pa.list_(pa.int32()))
@@ -222,8 +224,10 @@ def synthetic_positions(numbers: Any, packed: Any) -> pa.Array:
     if any(values is None for values in codes.values()):
         return pa.array([None], _POSITIONS)
     values = {name: columns[name] for name in codes}
-    found = synthesize(request, values, codes)
-    return pa.array([[(name, at + np.int64(1)) for name, at in found.items()]], _POSITIONS)
+    positions = synthesize(request, values, codes)
+    return pa.array(
+        [[(name, indices + np.int64(1)) for name, indices in positions.items()]], _POSITIONS
+    )
 
 
 @udf(sql_type(_STATS), volatile=True)
@@ -232,10 +236,10 @@ def sdka_stats(numbers: Any, row_numbers: Any, paths: Any, types: Any, made: Any
     request, source = buffered_rows(first(numbers), row_numbers)
     if source is None:
         return pa.array([{**dict.fromkeys(_WHOLE, 0), "added": []}], _STATS)
-    known = {
+    synthetic_values = {
         name: values
         for name, values in lists(made).items()
         if values is not None and not name.startswith(HELPER)
     }
     row = stats.sdka_stats(source, request, path_rows(paths))
-    return pa.array([{**row, "added": stats.added(known, first(types))}], _STATS)
+    return pa.array([{**row, "added": stats.added(synthetic_values, first(types))}], _STATS)

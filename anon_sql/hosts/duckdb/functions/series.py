@@ -82,23 +82,23 @@ def next(
     types: Any,
     state: Any,
     state_types: Any,
-    asked: Any,
+    parameters: Any,
     key: Any,
     looks: Any,
 ) -> pa.Array:
     """Return the rows of the next state.
 
     numbers: of the buffer. people: a list of structs with the number of each row, the text of its
-    entity, and its tuple. state, state_types: the rows of the state before. asked: parameters.
+    entity, and its tuple. state, state_types: the rows of the state before. parameters: as called.
     looks: as ``buffered_rows`` takes them.
     """
     table, secret = _table(first(numbers), people, paths, types, first(key), looks)
     if table is None:
         raise AnonError(NAME, "a table must have persons", "no row")
-    given = dict(first(asked))
-    given["l"] = given.pop("asked_l")
+    settings = dict(first(parameters))
+    settings["l"] = settings.pop("asked_l")
     before = _state(NAME, state, state_types, secret)
-    return _rows(next_state(before, table, read_group(Next, NAME, given), secret))
+    return _rows(next_state(before, table, read_group(Next, NAME, settings), secret))
 
 
 def _rows(state: State) -> pa.Array:
@@ -111,13 +111,13 @@ def _state(function: str, state: Any, types: Any, key: bytes | None) -> State | 
     return read_state(function, rows, first(types), key)
 
 
-def _made(function: str, state: Any, types: Any, key: bytes | None) -> State:
+def _required_state(function: str, state: Any, types: Any, key: bytes | None) -> State:
     """Return the state of a series. Raises AnonError for one without rows."""
-    found = _state(function, state, types, key)
-    if found is None:
+    series = _state(function, state, types, key)
+    if series is None:
         rule = Parameter("series") + " must be a state that series_next has made"
         raise AnonError(function, rule, "no row")
-    return found
+    return series
 
 
 def _table(
@@ -125,22 +125,22 @@ def _table(
 ) -> tuple[SeriesTable | None, bytes]:
     """Return the people of a call, None for a table without rows, and the key of the series."""
     packed = one_array(people)
-    known = packed[0].is_valid
-    rows = packed[0].values if known else None
+    has_rows = packed[0].is_valid
+    rows = packed[0].values if has_rows else None
     numbers = one_list(None if rows is None else rows.field("number"), pa.int32())
     request, source = buffered_rows(number, numbers, looks)
     function = request.function
     key = series_key(key_of(function, held_as))
     if source is None or rows is None:
         return None, key
-    own = types_of(types)
+    sql_types = types_of(types)
     entity = _required(request)
-    require_type(function, "entity", own[entity])
+    require_type(function, "entity", sql_types[entity])
     texts = rows.field("person")
     if texts.null_count:
         rule = Parameter("entity") + " must say whose each row is"
         raise AnonError(function, rule, "NULL", "leave these rows out")
-    hashes = person_hashes(texts, own[entity], key)
+    hashes = person_hashes(texts, sql_types[entity], key)
     many = len(hashes) - len(hashes.unique())
     if many:
         raise AnonError(
@@ -153,9 +153,9 @@ def _table(
     persons = hashes.to_pylist()
     order = np.frombuffer(b"".join(one[:8] for one in persons), np.uint64)
     columns: Mapping[str, Mapping[str, str]] = {
-        "sensitive": {name: own[name] for name in request.sensitive},
-        "kept": {name: own[name] for name in request.kept if name not in request.sensitive},
-        "entity": {entity: shown_type(own[entity])},
+        "sensitive": {name: sql_types[name] for name in request.sensitive},
+        "kept": {name: sql_types[name] for name in request.kept if name not in request.sensitive},
+        "entity": {entity: shown_type(sql_types[entity])},
     }
     texts = pa.array([one.hex() for one in persons], pa.string())
     return (
@@ -179,20 +179,20 @@ def _tuples(
     texts: JSON of the values that __anon_series_people tells.
     """
     coded = texts.dictionary_encode()
-    told = [_tuple(text, request) for text in coded.dictionary.to_pylist()]
-    if any(one[name] is None for one in told for name in request.sensitive):
+    tuples = [_tuple(text, request) for text in coded.dictionary.to_pylist()]
+    if any(one[name] is None for one in tuples for name in request.sensitive):
         raise AnonError(
             request.function,
             "every person of a series must have a sensitive value",
             "NULL in " + listed(list(request.sensitive)),
             "write a word such as 'unknown' instead, or leave these rows out",
         )
-    at = coded.indices.to_numpy()
-    codes = np.empty((len(at), len(request.sensitive)), np.int32)
+    indices = coded.indices.to_numpy()
+    codes = np.empty((len(indices), len(request.sensitive)), np.int32)
     for column, name in enumerate(request.sensitive):
-        values = pa.array([one[name] for one in told], pa.string()).dictionary_encode()
-        codes[:, column] = values.indices.to_numpy()[at]
-    printed = pa.array([json.dumps(one, ensure_ascii=False) for one in told], pa.string())
+        values = pa.array([one[name] for one in tuples], pa.string()).dictionary_encode()
+        codes[:, column] = values.indices.to_numpy()[indices]
+    printed = pa.array([json.dumps(one, ensure_ascii=False) for one in tuples], pa.string())
     return pa.DictionaryArray.from_arrays(coded.indices, printed), codes
 
 
@@ -211,15 +211,15 @@ _TEXT, _QUASI = HELPER + "text_", HELPER + "quasi_"
 
 def _tuple(text: str, request: Request) -> dict[str, str | None]:
     """Return the sensitive and kept values of a row as texts, by name in the order of the table."""
-    found = {name.removeprefix(_TEXT): value for name, value in json.loads(text).items()}
-    return {name: found[name] for name in request.kept}
+    values = {name.removeprefix(_TEXT): value for name, value in json.loads(text).items()}
+    return {name: values[name] for name in request.kept}
 
 
 @udf(sql_type(_STATUS), volatile=True)
 def status(state: Any, types: Any) -> pa.Array:
     """Return the figures of the releases of a state, a list of structs."""
-    found = _state("series_status", state, types, None)
-    return pa.array([[] if found is None else found.releases], _STATUS)
+    series = _state("series_status", state, types, None)
+    return pa.array([[] if series is None else series.releases], _STATUS)
 
 
 @udf(sql_type(_STATE), volatile=True)
@@ -227,14 +227,14 @@ def forget_persons(state: Any, types: Any, persons: Any, key: Any) -> pa.Array:
     """Return the rows of a state without some people, given as texts."""
     function = "series_forget"
     secret = series_key(key_of(function, first(key)))
-    found = _state(function, state, types, secret)
-    if found is None:
+    series = _state(function, state, types, secret)
+    if series is None:
         raise AnonError(function, Parameter("state") + " must be that of a series", "no row")
     texts = one_array(persons)[0].values
-    ((_, kind),) = found.head["columns"]["entity"].items()
+    ((_, kind),) = series.head["columns"]["entity"].items()
     hashes = person_hashes(texts, kind, secret).drop_null().to_pylist()
-    found.forget(pa.array([one.hex() for one in hashes], pa.string()))
-    return _rows(found)
+    series.forget(pa.array([one.hex() for one in hashes], pa.string()))
+    return _rows(series)
 
 
 @udf(sql_type(_RELEASE), volatile=True)
@@ -262,17 +262,17 @@ def result(
     request = table.request
     require_bound(request.function, request.kept, first(kept_names))
     require_bound(request.function, request.quasi, first(quasi_names))
-    before = _made(request.function, state, state_types, secret)
+    before = _required_state(request.function, state, state_types, secret)
     return _packed(release(before, table, secret))
 
 
-def _packed(found: SeriesRelease) -> pa.StructArray:
-    values = [one_list(texts, pa.string()) for texts in found.values.values()]
+def _packed(released: SeriesRelease) -> pa.StructArray:
+    values = [one_list(texts, pa.string()) for texts in released.values.values()]
     return one_struct(
         {
-            "class": one_list(found.class_of + 1, pa.int32()),
-            "kept": one_map(list(found.values), values, TEXT),
-            **of_classes(found.labels),
+            "class": one_list(released.class_of + 1, pa.int32()),
+            "kept": one_map(list(released.values), values, TEXT),
+            **of_classes(released.labels),
         }
     )
 
@@ -286,49 +286,54 @@ def audited(
     state: Any,
     state_types: Any,
     key: Any,
-    asked: Any,
+    parameters: Any,
     shown: Any,
 ) -> pa.Array:
     """Return the properties of an audit that are about a series, or raise AnonError.
 
-    The first arguments are as for ``next``. asked: k, the time zone, and types, by column of the
-    release; shown: what ``__anon_series_shown`` returns.
+    The first arguments are as for ``next``. parameters: k, the time zone, and types, by column of
+    the release; shown: what ``__anon_series_shown`` returns.
     """
     table, secret = _table(first(numbers), people, paths, types, first(key))
     if table is None:
         raise AnonError(AUDIT, "a table must have persons", "no row")
-    before = _made(AUDIT, state, state_types, secret)
+    before = _required_state(AUDIT, state, state_types, secret)
     require_columns(AUDIT, before, table.columns)
     before.require_present(AUDIT, table.persons, secret)
-    given, own = first(asked), types_of(types)
-    held = {fold(name): kind for name, kind in given["types"].items()}
-    require_types(AUDIT, list(table.request.quasi), own, held, values=True)
+    settings, raw_types = first(parameters), types_of(types)
+    file_types = {fold(name): kind for name, kind in settings["types"].items()}
+    require_types(AUDIT, list(table.request.quasi), raw_types, file_types, values=True)
     rows = series_properties(
         before,
         table,
-        _shown(one_array(shown), table.request, own, held),
-        rows_of(table.paths, table.request.quasi, given["time_zone"]),
-        given["k"],
+        _shown(one_array(shown), table.request, raw_types, file_types),
+        rows_of(table.paths, table.request.quasi, settings["time_zone"]),
+        settings["k"],
     )
     return as_rows(pa.Table.from_pylist([row.row() for row in rows], pa.schema(list(ROW))))
 
 
 def _shown(
-    classes: pa.StructArray, request: Request, types: Mapping[str, str], held: Mapping[str, str]
+    classes: pa.StructArray,
+    request: Request,
+    types: Mapping[str, str],
+    file_types: Mapping[str, str],
 ) -> SeriesClasses:
-    """Return the classes of a file; types: of the raw table; held: of the file, by folded name."""
-    lists = {field.name: classes.field(at)[0].values for at, field in enumerate(classes.type)}
+    """Return the classes of a file; types: of the raw table; file_types: by folded name."""
+    lists = {
+        field.name: classes.field(position)[0].values for position, field in enumerate(classes.type)
+    }
     labels = {fold(name): plain(values) for name, values in named(lists, _QUASI).items()}
     tuples = lists["__anon_tuples"]
     texts = plain(without_views(tuples.flatten())).dictionary_encode()
     printed = []
     for text in texts.dictionary.to_pylist():
-        found = {fold(n.removeprefix(_TEXT)): value for n, value in json.loads(text).items()}
-        own = {name: found.get(fold(name)) for name in request.kept}
-        printed.append(json.dumps(own, ensure_ascii=False))
+        values = {fold(n.removeprefix(_TEXT)): value for n, value in json.loads(text).items()}
+        kept_values = {name: values.get(fold(name)) for name in request.kept}
+        printed.append(json.dumps(kept_values, ensure_ascii=False))
     rows = pa.array(printed, pa.string()).take(texts.indices)
     return SeriesClasses(
         {name: labels[fold(name)] for name in request.quasi},
         pa.ListArray.from_arrays(tuples.offsets.cast(pa.int32()), rows),
-        [name for name in request.kept if held.get(fold(name)) != types[name]],
+        [name for name in request.kept if file_types.get(fold(name)) != types[name]],
     )
