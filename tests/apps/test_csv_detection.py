@@ -207,3 +207,9 @@ def test_a_row_of_equal_words_is_not_taken_for_a_header(tmp_path):
     path.write_text("yes,yes,no\n" + "yes,no,no\nno,yes,yes\n" * 9)
     said = refused("release", path, tmp_path / "out.csv", "--quasi", "yes", "--keep", "*")
     assert "names that are values of their columns" in said
+
+
+def test_one_column_may_have_the_delimiter_in_its_name(tmp_path):
+    source = tmp_path / "in.csv"
+    source.write_text('"city, part"\nParis\nRome\n', encoding="utf-8")
+    assert "city, part" in run("roles", source).stdout

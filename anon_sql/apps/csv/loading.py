@@ -101,7 +101,7 @@ def _check_first(source: CsvSource, first: list[str]) -> None:
     if len(first) > 1 or source.delimiter_named:
         return
     for sign, written in DELIMITERS.items():
-        if sign in first[0]:
+        if sign in first[0] and sign != (source.dialect.delimiter or ","):  # it is in quotes
             raise _delimiter(source, written, "and no " + _mine(source))
 
 
