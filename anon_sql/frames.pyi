@@ -2299,8 +2299,8 @@ def inference(
         interval of gain after Wilson, or of rate without a control). Rates are NULL without
         attempts.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
-        and release swapped, a control that lacks a column or has it in another type, fewer than
-        one attempt.
+        and release swapped, a control that lacks a column, has it in another type, has no rows
+        or has people of the raw table, fewer than one attempt.
     """
 
 
@@ -2332,8 +2332,8 @@ def isolation(
         (95 % interval of gain after Wilson, or of rate without a control). Rates are NULL
         without attempts.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
-        and release swapped, a control that lacks a column or has it in another type, fewer than
-        one attempt.
+        and release swapped, a control that lacks a column, has it in another type, has no rows
+        or has people of the raw table, fewer than one attempt.
     """
 
 
@@ -2366,8 +2366,8 @@ def linkage(
         (95 % interval of gain after Wilson, or of rate without a control). Rates are NULL
         without attempts.
     Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw
-        and release swapped, a control that lacks a column or has it in another type, fewer than
-        one attempt.
+        and release swapped, a control that lacks a column, has it in another type, has no rows
+        or has people of the raw table, fewer than one attempt.
     """
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from anon_sql import kernels
 from anon_sql.attacks.candidates import MatchCounts, People, drawn, matches
 from anon_sql.attacks.minimality import wilson
 from anon_sql.core import stopping
@@ -134,6 +135,31 @@ class Attacked:
         """
         known_columns = np.tile(columns, (len(persons), 1))
         return matches(self.people, persons, known_columns, threads)
+
+
+_CHANCE = 0.05  # a share of repeated people that is no reason to doubt a control
+
+
+def check_control(attacked: Attacked) -> None:
+    """Raise AnonError for a control without rows, or with people of the raw table.
+
+    With these an attack would seem to gain nothing. Of other people of the same population, about
+    as many equal a person of the raw table as people there equal each other.
+    """
+    function, people = attacked.people.function, attacked.people
+    if not attacked.control_rows:
+        raise AnonError(function, Parameter("control") + " must have rows", "none")
+    hashes = np.zeros(len(people.codes), dtype=np.uint64)
+    for column in (*people.codes.T, *people.person_values.T):
+        hashes = kernels.hashing.mix(hashes, np.ascontiguousarray(column))
+    raw, control = attacked.counts[: attacked.raw], attacked.counts[attacked.raw :]
+    in_both = int(control[np.isin(hashes[attacked.raw :], hashes[: attacked.raw])].sum())
+    least, _ = wilson(in_both, attacked.control_rows)
+    _, expected = wilson(int(raw[raw > 1].sum()), attacked.rows)
+    if least is not None and expected is not None and least > expected + _CHANCE:
+        rule = Parameter("control") + " must hold people who are not in the raw table"
+        got = f"{in_both:,} of {attacked.control_rows:,} rows that equal one of its rows"
+        raise AnonError(function, rule, got, "leave these people out of the control")
 
 
 def gained(

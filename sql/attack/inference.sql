@@ -19,7 +19,8 @@
 --   or below 0 by chance), low and high (95 % interval of gain after Wilson, or of rate without a
 --   control). Rates are NULL without attempts.
 -- Errors: no quasi-identifier, one that the release lacks, a label that cannot be read, raw and release
---   swapped, a control that lacks a column or has it in another type, fewer than one attempt.
+--   swapped, a control that lacks a column, has it in another type, has no rows or has people of the raw
+--   table, fewer than one attempt.
 -- Example: SELECT * FROM inference('people', 'release', secret := 'illness', quasi := ['age', 'city']);
 CREATE OR REPLACE MACRO inference(
     raw, released, secret := NULL, control := NULL, attempts := 2000, seed := 42, quasi := NULL,

@@ -201,14 +201,14 @@ def test_a_frame_and_its_control(con):
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("isolation('people', 'release', control := 'lacking', {})", "isolation: control must have the quasi-identifiers and secrets of the raw rows, got no column sex"),
+        ("isolation('people', 'release', control := 'lacking', {})", "isolation: control must have the columns of the raw table that are attacked, got no column sex"),
         ("isolation('people', 'release', control := 'texts', {})", "isolation: control must have columns of the types of the raw table, got age of another type"),
         ("isolation('people', 'release', attempts := 0, {})", "isolation: attempts must be a whole number of at least 1, got 0"),
         ("linkage('people', 'release', known := ['age', 'height', 'sex'], {})", "linkage: known must name some of the quasi-identifiers, and not all, got 3 of them"),
         ("linkage('people', 'release', known := 'weight', {})", "linkage: known must name some of the quasi-identifiers, and not all, got weight"),
         ("linkage('people', 'release', quasi := 'age')", "linkage: there must be two quasi-identifiers at least, got 1"),
         ("inference('people', 'release', {})", "inference: "),
-        ("inference('people', 'release', secret := 'illness', control := 'secretless', {})", "inference: control must have the quasi-identifiers and secrets of the raw rows, got no column illness"),
+        ("inference('people', 'release', secret := 'illness', control := 'secretless', {})", "inference: control must have the columns of the raw table that are attacked, got no column illness"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_sentence(con, call, said):
@@ -225,8 +225,38 @@ def test_bad_input_is_one_sentence(con, call, said):
 def test_empty_relations(con):
     made(con, people=0, control=0)
     con.execute(f"CREATE OR REPLACE TABLE release AS {AS_IT_IS}")
-    for call in (f"isolation('people', 'release', control := 'control', {QUASI})",
-                 f"linkage('people', 'release', control := 'control', {QUASI})",
+    for call in (f"isolation('people', 'release', {QUASI})",
+                 f"linkage('people', 'release', {QUASI})",
                  f"inference('people', 'release', secret := 'illness', {QUASI})"):  # fmt: skip
         for row in rows(con, call):
             assert (row["attempts"], row["rate"], row["gain"]) == (0, None, None)
+
+
+def test_a_control_holds_other_people(con):
+    """With people of the table nothing is gained, so that any release would pass."""
+    made(con, ages=5000)
+    con.execute(f"CREATE OR REPLACE TABLE release AS {AS_IT_IS}")
+    con.execute("CREATE OR REPLACE TABLE nobody AS FROM people LIMIT 0")
+    con.execute("CREATE OR REPLACE TABLE third AS FROM people LIMIT 700")
+    con.execute(
+        "CREATE OR REPLACE TABLE half AS (FROM people LIMIT 300) UNION ALL (FROM control LIMIT 300)"
+    )
+    attacks = {"isolation": "", "linkage": "", "inference": "secret := 'illness',"}
+    call = "FROM {}('people', 'release', {} control := '{}', " + QUASI + ")"
+    for attack, secret in attacks.items():
+        said = fails(con, call.format(attack, secret, "nobody"))
+        assert said.startswith(f"{attack}: control must have rows, got none")
+        for name in ("people", "third", "half"):
+            said = fails(con, call.format(attack, secret, name))
+            assert "control must hold people who are not in the raw table" in said
+        assert "700 of 700 rows" in fails(con, call.format(attack, secret, "third"))
+
+
+@pytest.mark.parametrize("ages", [2, 10, 60, 5000])
+@pytest.mark.parametrize("control", [30, 500, 4000])
+def test_other_people_of_the_same_population_are_a_control(con, ages, control):
+    """However many of them equal people of the table by chance."""
+    made(con, ages=ages, control=control)
+    con.execute(f"CREATE OR REPLACE TABLE release AS {NOTHING}")
+    for function in ("isolation", "linkage"):
+        assert rows(con, f"{function}('people', 'release', control := 'control', {QUASI})")

@@ -15,6 +15,7 @@ from anon_sql.attacks.criteria import (
     Attacked,
     Attempts,
     FirstSource,
+    check_control,
     inference,
     isolation,
     linkage,
@@ -72,7 +73,7 @@ def _attacked(
     """Return the people of the raw table and of the control, and the options; see ``Attacked``.
 
     persons, controls: the results of ``__anon_class_groups``. types: that of ``__anon_types`` for
-    the control.
+    the control, None without one.
     """
     options = read_group(Attempts, function, parameters)
     pair_input = PairInput(function, argument)
@@ -80,7 +81,9 @@ def _attacked(
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     spreads = pair_input.class_values(pair) if function == INFERENCE else {}
     sides = [columns_of(persons), columns_of(controls)]
-    _require_columns(function, [*pair.roles.quasi, *spreads], types_of(types))
+    is_controlled = first(types) is not None
+    if is_controlled:
+        _require_columns(function, [*pair.roles.quasi, *spreads], types_of(types))
     paths = pair_input.rows_of_hierarchy(pair.roles.quasi)
     covered = [
         coverage(
@@ -100,7 +103,10 @@ def _attacked(
         np.concatenate([raw.counts, control.counts]),
     )
     people = People(function, covered, groups, pair.sizes, spreads)
-    return Attacked(list(pair.labels), people, groups.counts, len(raw.counts)), options
+    attacked = Attacked(list(pair.labels), people, groups.counts, len(raw.counts))
+    if is_controlled:
+        check_control(attacked)
+    return attacked, options
 
 
 def _together(function: str, name: str, sides: list[pa.Array]) -> pa.Array:
@@ -117,5 +123,5 @@ def _require_columns(function: str, names: list[str], columns: Mapping[str, Any]
     """Raise AnonError unless a relation has all columns."""
     present = {fold(name) for name in columns}
     if missing := [name for name in names if fold(name) not in present]:
-        rule = Parameter("control") + " must have the quasi-identifiers and secrets of the raw rows"
+        rule = Parameter("control") + " must have the columns of the raw table that are attacked"
         raise AnonError(function, rule, f"no column {listed(missing)}")
