@@ -105,8 +105,8 @@ class FinishedRegions:
         starts = _runs(list(labels.values()))
         first = {name: values.take(pa.array(starts)) for name, values in labels.items()}
         kept = {n: each for n, each in columns.items() if n not in labels and n != request.entity}
-        found = _hashed(first, label_hash(request))
-        of_row = np.repeat(found, np.diff(starts, append=table.num_rows))
+        label_hashes = _hashed(first, label_hash(request))
+        of_row = np.repeat(label_hashes, np.diff(starts, append=table.num_rows))
         return [of_row, _hashed(kept or labels, self.call.kept_hash)]
 
     @property
@@ -134,9 +134,9 @@ class FinishedRegions:
     def _rows(self, columns: Sequence[int]) -> Iterator[pa.RecordBatch]:
         for number, file in self._files.items():
             with _opened(file, columns) as reader:
-                found = read_groups(reader, range(self.slices)).combine_chunks()
-            region = pa.array(np.full(found.num_rows, number, np.int32))
-            yield from found.append_column(REGION_FILE, region).to_batches(ROW_GROUP)
+                rows = read_groups(reader, range(self.slices)).combine_chunks()
+            region = pa.array(np.full(rows.num_rows, number, np.int32))
+            yield from rows.append_column(REGION_FILE, region).to_batches(ROW_GROUP)
 
     def ordered(self, rows: int) -> "Batches":
         """Return the released rows in their order; rows: their number.
@@ -147,29 +147,29 @@ class FinishedRegions:
 
     def _ordered(self, rows: int) -> Iterator[pa.RecordBatch]:
         function, files = self.call.request.function, list(self._files.values())
-        given = 0
+        rows_given = 0
         with ThreadPoolExecutor(1) as pool, RowsDone(function, "written", rows) as done:
             coming = pool.submit(_sorted, files, 0)
             for number in range(self.slices):
-                found = coming.result()
+                slice_rows = coming.result()
                 if number + 1 < self.slices:
                     coming = pool.submit(_sorted, files, number + 1)
-                require_hash_order(function, *_row_hashes(found))
-                given += found.num_rows
-                done.advance(found.num_rows)
-                yield from found.to_batches(max_chunksize=ROW_GROUP)
-        if given != rows:
+                require_hash_order(function, *_row_hashes(slice_rows))
+                rows_given += slice_rows.num_rows
+                done.advance(slice_rows.num_rows)
+                yield from slice_rows.to_batches(max_chunksize=ROW_GROUP)
+        if rows_given != rows:
             raise AnonError(
                 function,
                 "every row of the parts must be written",
-                f"{given:,} of {rows:,}",
+                f"{rows_given:,} of {rows:,}",
                 "nothing was released; please report this",
             )
 
 
 def _hashed(columns: Mapping[str, pa.Array], expression: str) -> npt.NDArray[np.uint64]:
-    (found,) = evaluated(columns, sql_types(list(columns.values())), [expression])
-    hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
+    (values,) = evaluated(columns, sql_types(list(columns.values())), [expression])
+    hashes: npt.NDArray[np.uint64] = integers(values).astype(np.uint64)
     return hashes
 
 
@@ -215,8 +215,8 @@ class Batches:
 
 def _sorted(files: Iterable[Path], number: int) -> pa.Table:
     """Return the rows of a slice in their order."""
-    found = one_table([_slice(file, number) for file in files])
-    classes, rows = _row_hashes(found)
+    slice_rows = one_table([_slice(file, number) for file in files])
+    classes, rows = _row_hashes(slice_rows)
     begins = _begins(classes)  # the rows of a class follow each other in each file
     many = np.diff(begins, append=len(classes))
     runs = kernels.orders.by_hash(classes[begins])
@@ -224,7 +224,7 @@ def _sorted(files: Iterable[Path], number: int) -> pa.Table:
     ends = np.cumsum(many)
     order = (np.repeat(begins - ends + many, many) + np.arange(len(classes))).astype(np.int32)
     starts = np.append(_begins(classes[order]), len(classes))
-    return found.take(pa.array(kernels.hashing.arrange(order, starts, rows)))
+    return slice_rows.take(pa.array(kernels.hashing.arrange(order, starts, rows)))
 
 
 def _begins(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
@@ -232,10 +232,12 @@ def _begins(hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
     return np.flatnonzero(np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)])
 
 
-def _row_hashes(found: pa.Table) -> list[npt.NDArray[np.uint64]]:
+def _row_hashes(slice_rows: pa.Table) -> list[npt.NDArray[np.uint64]]:
     """Return the hashes of the labels and of the kept columns of each row, uint64[n] each."""
     return [
-        integers(found.column(name).chunk(0)) if found.num_rows else np.zeros(0, np.uint64)
+        integers(slice_rows.column(name).chunk(0))
+        if slice_rows.num_rows
+        else np.zeros(0, np.uint64)
         for name in (LABELS, KEPT)
     ]
 
@@ -282,16 +284,16 @@ class RegionFiles:
         if request.entity is not None:
             request = replace(request, kept=(*request.kept, request.entity))
         request = replace(request, threads=1)
-        found = release_table(table, request, self.call.paths, self.domain, coded=True)
-        if found.num_rows > rows or (found.num_rows < rows and request.suppressed != "drop"):
+        released = release_table(table, request, self.call.paths, self.domain, coded=True)
+        if released.num_rows > rows or (released.num_rows < rows and request.suppressed != "drop"):
             raise AnonError(
                 request.function,
                 "every row of a part must be released once",
-                f"{found.num_rows:,} of {rows:,}",
+                f"{released.num_rows:,} of {rows:,}",
                 "nothing was released; please report this",
             )
-        self.finished.write(number, found)
-        return int(found.num_rows)
+        self.finished.write(number, released)
+        return int(released.num_rows)
 
 
 class SequentialReader:

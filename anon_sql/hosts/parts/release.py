@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import duckdb
 
@@ -93,13 +94,13 @@ def released_in_parts(
     keep = options.resume
     try:
         with (
-            closing(duckdb.connect(config={"threads": call.threads})) as own,
-            stopping.reaching(own.interrupt),
+            closing(duckdb.connect(config={"threads": call.threads})) as scratch,
+            stopping.reaching(scratch.interrupt),
         ):
-            own.execute("SET memory_limit = ?", [call.memory])
-            own.execute("SET temp_directory = ?", [str(workspace.temporary)])
-            routed = _routed(Routing(con, call), workspace, own, options)
-            finished, written = _released(call, workspace, own, *routed)
+            scratch.execute("SET memory_limit = ?", [call.memory])
+            scratch.execute("SET temp_directory = ?", [str(workspace.temporary)])
+            routed = _routed(Routing(con, call), workspace, scratch, options)
+            finished, written = _released(call, workspace, scratch, routed)
             con.register(_EVERY, finished.every())
             rows = written.rows - written.suppressed
             files = parquet_files.number_of_files(rows) if options.in_files else 1
@@ -122,13 +123,23 @@ def released_in_parts(
         workspace.close(keep=keep)
 
 
+class _Routed(NamedTuple):
+    """Rows in files, and the plan of their regions. kept: fingerprint of the kept columns."""
+
+    domain: Domain
+    rows: RegionRows
+    regions: Regions
+    sizes: Budget
+    kept: list[int]
+
+
 def _routed(
-    source: Routing, workspace: Workspace, own: duckdb.DuckDBPyConnection, options: PartsOptions
-) -> tuple[Domain, RegionRows, Regions, Budget, list[int]]:
+    source: Routing, workspace: Workspace, scratch: duckdb.DuckDBPyConnection, options: PartsOptions
+) -> _Routed:
     """Route the rows to files, unless an earlier call has, and plan the regions.
 
-    Returns the fingerprint of the kept columns too. Rows are routed anew if what the earlier call
-    has left is damaged. own: a connection of this call's own.
+    Rows are routed anew if what the earlier call has left is damaged. scratch: a connection of this
+    call's own.
     """
     call, state = source.call, workspace.state()
     decided = _digest(call, options)
@@ -161,32 +172,26 @@ def _routed(
         call.request,
         domain,
         tree,
-        partial(rows.tallies, own, domain),
+        partial(rows.tallies, scratch, domain),
         wanted=sizes.wanted,
         most=sizes.most,
         paths=call.paths,
     )
     if state is None:
-        found = {"rows": source.fingerprint.found, "wanted": sizes.wanted, "most": sizes.most}
-        state = {"call": decided, **found, "spilled": checksums, "kept": source.kept.found}
+        settings = {"rows": source.fingerprint.numbers, "wanted": sizes.wanted, "most": sizes.most}
+        state = {"call": decided, **settings, "spilled": checksums, "kept": source.kept.numbers}
         workspace.remember(state)
-    return domain, rows, regions, sizes, state["kept"]
+    return _Routed(domain, rows, regions, sizes, state["kept"])
 
 
 def _released(
     call: PartsCall,
     workspace: Workspace,
-    own: duckdb.DuckDBPyConnection,
-    domain: Domain,
-    spilled: RegionRows,
-    regions: Regions,
-    sizes: Budget,
-    kept: list[int],
+    scratch: duckdb.DuckDBPyConnection,
+    routed: _Routed,
 ) -> tuple[FinishedRegions, Written]:
-    """Release every region that is not finished, and check all of them together.
-
-    kept: the fingerprint of the kept columns of the table.
-    """
+    """Release every region that is not finished, and check all of them together."""
+    domain, spilled, regions, sizes, kept = routed
     request, rows = call.request, domain.rows
     sized = {number: size for number, size in enumerate(regions.rows) if size}
     planned = sum(sized.values())
@@ -197,12 +202,12 @@ def _released(
     finished = FinishedRegions(call, workspace.done, slices, tuple(sized), workspace.run)
     there = {number: finished.rows(number) for number in sized}
     left = {number: size for number, size in sized.items() if there[number] is None}
-    released = sum(found or 0 for found in there.values())
+    released = sum(count or 0 for count in there.values())
     places = [(group, part) for group in regions.groups for part in range(group.parts)]
     files = RegionFiles(call, domain, spilled, finished, places)
     with RowsDone(request.function, "released", sum(left.values()), len(left)) as done:
         released += side_by_side(request.function, files.release, left, sizes.threads, done)
-    check_together(own, call, domain, finished, released, kept)
+    check_together(scratch, call, domain, finished, released, kept)
     require_all_parts(request, rows, released)
     if released != rows and request.suppressed != "drop":
         got = f"{released:,} of {rows:,}"

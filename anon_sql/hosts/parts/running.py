@@ -21,7 +21,7 @@ from anon_sql.hosts.parts.call import PartsCall
 
 ROWS = 500_000  # of a region: as many lose no quality,
 CLASSES = 5_000  # if they are k rows of so many classes
-_LEAST = 100_000  # rows of a region that are worth fewer regions at a time
+_MIN_ROWS = 100_000  # rows of a region that are worth fewer regions at a time
 _PROCESS = 500 << 20  # bytes of Python, the kernels and DuckDB before any row
 _SHARE = 0.8  # of the memory that may be planned for
 
@@ -45,7 +45,7 @@ def budget(call: PartsCall, rows: int, parts: int | None, part_rows: int | None)
         raise AnonError(function, "the number of parts or their rows may be given")
     free = max(int(_SHARE * available(call.memory)) - _PROCESS, 0)
     fitting = free // bytes_a_row(call.request)  # rows of all parts that are released at a time
-    threads = max(1, min(call.threads, fitting // _LEAST))
+    threads = max(1, min(call.threads, fitting // _MIN_ROWS))
     most = max(fitting // threads, 1)
     wanted = min(max(ROWS, CLASSES * call.request.k), most)
     if part_rows is not None:
@@ -84,7 +84,7 @@ class RowsDone:
         self.step, self.rows, self.total = step, max(rows, 1), total
         self.regions = 0
         self.bar = Progress(function, rows)
-        self.started = self.said = self.bar.started
+        self.started = self.shown_at = self.bar.started
 
     def __enter__(self) -> "RowsDone":
         return self
@@ -93,21 +93,21 @@ class RowsDone:
         """Count so many rows, of a region where there are any; refresh what is shown."""
         self.regions += rows > 0
         self.bar.done += rows
-        self.bar.note = self._found()
+        self.bar.note = self._note()
         self.bar.advance(0)
         now = time.monotonic()
         silent = sys.stderr.isatty() or heard_by() is not None  # a bar, or a command, says it
-        if now - self.said > EVERY and rows and not silent:
-            self.said = now
+        if now - self.shown_at > EVERY and rows and not silent:
+            self.shown_at = now
             sys.stderr.write(f"{self.text(now)}\n")
             sys.stderr.flush()
 
     def text(self, now: float) -> str:
         """Return the progress as a sentence."""
         left = (now - self.started) * (self.rows - self.bar.done) / max(self.bar.done, 1)
-        return f"{self.bar.function}: {self._found()}, about {left:,.0f} s left"
+        return f"{self.bar.function}: {self._note()}, about {left:,.0f} s left"
 
-    def _found(self) -> str:
+    def _note(self) -> str:
         if self.total is None:
             return f"{self.bar.done / self.rows:.0%} of the rows {self.step}"
         return f"{self.regions} of {self.total} parts {self.step}"
@@ -116,7 +116,7 @@ class RowsDone:
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
-        at: TracebackType | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.bar.stop()
 

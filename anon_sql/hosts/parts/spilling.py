@@ -50,7 +50,7 @@ from anon_sql.regions.strata import table_strata
 from anon_sql.regions.tree import RegionTree
 
 RUN_ROWS, RUN_BYTES = 2_000_000, 256 << 20  # of a run, at most
-FEW = 0.3  # distinct values of a column, as a share of the first batch, that a dictionary may have
+MAX_SPILLED_DICTIONARY_SHARE = 0.3  # distinct values, of the first batch, in a dictionary
 VALUES = 1_000  # of a kept column whose dictionary the files of regions hold, at most
 LeafOf = Callable[[Mapping[str, pa.Array]], npt.NDArray[np.int32]]
 
@@ -98,8 +98,8 @@ class SpilledRows:
         seen: Callable[[Mapping[str, pa.Array]], None],
         checksums: dict[str, str],
     ) -> None:
-        found = one_table([run])
-        columns = {name: found.column(name).chunk(0) for name in found.column_names}
+        table = one_table([run])
+        columns = {name: table.column(name).chunk(0) for name in table.column_names}
         leaf = columns.pop(REGION)
         seen(columns)
         write_groups(file, columns, integers(leaf), self.leaves)
@@ -112,29 +112,29 @@ class SpilledRows:
         """Return whether a folder holds the files of these checksums, and no others."""
         files = list(folder.iterdir())
         with ThreadPoolExecutor() as pool:
-            found = pool.map(checksum, files)
-        return {file.name: made for file, made in zip(files, found, strict=True)} == checksums
+            actual = pool.map(checksum, files)
+        return {file.name: made for file, made in zip(files, actual, strict=True)} == checksums
 
     def counts(self) -> npt.NDArray[np.int64]:
         """Return int64[leaves], the rows of each leaf."""
-        found = np.zeros(self.leaves, np.int64)
+        counts = np.zeros(self.leaves, np.int64)
         for reader in self._each():
-            found += np.diff(starts_of(reader))
-        return found
+            counts += np.diff(starts_of(reader))
+        return counts
 
     def of_few_values(self, most: int) -> frozenset[str]:
         """Return the columns with a dictionary in every run, of at most so many values in each."""
-        found: list[set[str]] = []
+        by_run: list[set[str]] = []
         for reader in self._each():
             batch = reader.get_batch(0)
-            found.append(
+            by_run.append(
                 {
                     name
                     for name, values in zip(batch.schema.names, batch.columns, strict=True)
                     if pa.types.is_dictionary(values.type) and len(values.dictionary) <= most
                 }
             )
-        return frozenset(set.intersection(*found)) if found else frozenset()
+        return frozenset(set.intersection(*by_run)) if by_run else frozenset()
 
     def rows(self, leaves: Sequence[int]) -> pa.Table:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
@@ -166,7 +166,7 @@ def _routed(
     text: list[str] | None = None
     for batch in batches:
         if text is None:
-            text = repeated(pa.table(batch), FEW)
+            text = repeated(pa.table(batch), MAX_SPILLED_DICTIONARY_SHARE)
         coming.append(pool.submit(_with_leaf, batch, text, leaf_of))
         if len(coming) > ahead:
             yield coming.popleft().result()
@@ -213,12 +213,12 @@ class Fingerprint:
         self.total += int((hashes % np.uint64(_MOD)).sum())
 
     @property
-    def found(self) -> list[int]:
+    def numbers(self) -> list[int]:
         return [self.rows, self.xor, self.total]
 
     @staticmethod
     def of(hashed: str) -> str:
-        """Return the columns of a statement that give ``found``; hashed: a column, uint64."""
+        """Return the columns of a statement that give ``numbers``; hashed: a column, uint64."""
         return f"count(*), coalesce(bit_xor({hashed}), 0), coalesce(sum({hashed} % {_MOD}), 0)"
 
 
@@ -298,10 +298,10 @@ class Routing:
 
     def source_fingerprint(self) -> list[int]:
         """Return the fingerprint of the table as it is now."""
-        found = self.con.execute(
+        rows = self.con.execute(
             f"{self._with} SELECT {Fingerprint.of('h')} FROM (SELECT {_EVERY} AS h FROM {_SOURCE})"
         ).fetchall()
-        return [int(value) for value in found[0]]
+        return [int(value) for value in rows[0]]
 
 
 _ROUTED = "__anon_routed"
@@ -320,11 +320,11 @@ class RegionRows:
 
         Quasi-identifiers may have a dictionary, and others of few values, the same ones in each.
         """
-        found = self.rows.rows(group.leaves)
+        rows = self.rows.rows(group.leaves)
         if group.parts > 1:
-            found = found.filter(pa.array(self._parts(found, group.parts) == part))
-        names, coded = found.column_names, self._coded
-        columns = {n: found.column(n) if n in coded else _plain(found.column(n)) for n in names}
+            rows = rows.filter(pa.array(self._parts(rows, group.parts) == part))
+        names, coded = rows.column_names, self._coded
+        columns = {n: rows.column(n) if n in coded else _plain(rows.column(n)) for n in names}
         return pa.table(columns).combine_chunks()
 
     @cached_property
@@ -339,8 +339,8 @@ class RegionRows:
         self, con: duckdb.DuckDBPyConnection, domain: Domain, regions: Regions
     ) -> list[Tally]:
         """Return the counts of each region; con: a connection of this call's own."""
-        found = partial(self._counted, con, regions)
-        return counted_regions(self.request, domain, regions.count, found)
+        counted = partial(self._counted, con, regions)
+        return counted_regions(self.request, domain, regions.count, counted)
 
     def _counted(
         self, con: duckdb.DuckDBPyConnection, regions: Regions, name: str | None
@@ -363,13 +363,15 @@ class RegionRows:
 
     def _row_counts(self, regions: Regions) -> pa.Table:
         """Return the counts of rows as a statement would, but read only groups in several parts."""
-        counts, found = self.rows.counts(), np.zeros(regions.count, np.int64)
+        counts, region_rows = self.rows.counts(), np.zeros(regions.count, np.int64)
         for leaf, (first, parts) in regions.of_leaf.items():
             if parts == 1:
-                found[first] += counts[leaf]
+                region_rows[first] += counts[leaf]
         for _, region in self._spread(regions):
-            found += np.bincount(region, minlength=regions.count)
-        return pa.table({"region": np.arange(regions.count), "rows": found, "persons": found})
+            region_rows += np.bincount(region, minlength=regions.count)
+        return pa.table(
+            {"region": np.arange(regions.count), "rows": region_rows, "persons": region_rows}
+        )
 
     def _numbered(self, regions: Regions) -> Iterator[tuple[pa.Table, Numbers]]:
         """Give all rows, and the region of each."""
@@ -385,8 +387,8 @@ class RegionRows:
         first = 0
         for group in regions.groups:
             if group.parts > 1:
-                found = self.rows.rows(group.leaves)
-                yield found, first + self._parts(found, group.parts)
+                rows = self.rows.rows(group.leaves)
+                yield rows, first + self._parts(rows, group.parts)
             first += group.parts
 
     def _parts(self, rows: pa.Table, parts: int) -> Numbers:
@@ -412,8 +414,8 @@ class RegionRows:
             return np.zeros(table.num_rows, np.uint64)
         columns = {name: _plain(table.column(name)).combine_chunks() for name in names}
         hashed = hash_of([str((self.request.seed + 1) % 2**31), *map(quote, names)])
-        (found,) = evaluated(columns, sql_types(list(columns.values())), [hashed])
-        hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
+        (values,) = evaluated(columns, sql_types(list(columns.values())), [hashed])
+        hashes: npt.NDArray[np.uint64] = integers(values).astype(np.uint64)
         return hashes
 
 

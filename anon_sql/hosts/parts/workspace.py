@@ -39,7 +39,7 @@ from anon_sql.hosts.files import (
 from anon_sql.hosts.parquet import ArrowRows, write_parquet
 
 _LOCK, _STATE = "lock", "state.json"
-_MOST = 100  # folders of one name
+_MAX_FOLDERS = 100  # folders of one name
 
 
 @dataclass(frozen=True)
@@ -64,9 +64,9 @@ class Place:
         """Return the possible folders: first those that are there, then those to be made."""
         digest = hashlib.sha256(os.fsencode(self.target)).hexdigest()[:16]
         first = self.parent / f".anon-sql-{digest}-parts"
-        more = range(2, _MOST + 1) if self.shared else ()
-        found = [first, *(first.with_name(f"{first.name}-{number}") for number in more)]
-        return sorted(found, key=lambda folder: not folder.exists())
+        more = range(2, _MAX_FOLDERS + 1) if self.shared else ()
+        folders = [first, *(first.with_name(f"{first.name}-{number}") for number in more)]
+        return sorted(folders, key=lambda folder: not folder.exists())
 
 
 class Workspace:
@@ -129,10 +129,10 @@ class Workspace:
         with suppress(OSError, ValueError):
             with os.fdopen(system.open_itself(self.folder / _STATE), "rb") as file:
                 stored = json.load(file)
-            found = stored.get("state") if isinstance(stored, dict) else None
-            if isinstance(found, dict) and stored.get("sha256") == _digest(found):
+            state = stored.get("state") if isinstance(stored, dict) else None
+            if isinstance(state, dict) and stored.get("sha256") == _digest(state):
                 self.run = bytes.fromhex(stored["sha256"])
-                return found
+                return state
         return None
 
     def remember(self, state: dict[str, Any]) -> None:
@@ -240,29 +240,29 @@ class Target:
         """Write the rows of a query, in their order, and return their number."""
         if not self.folder:
             return self._write(select, parameters)
-        with stored(self.con, select, parameters) as found:
-            self.write_each(found.files, found.rows)
-        return found.rows
+        with stored(self.con, select, parameters) as stored_rows:
+            self.write_each(stored_rows.files, stored_rows.rows)
+        return stored_rows.rows
 
     @property
     def is_parquet(self) -> bool:
         """Return whether rows are written to Parquet files."""
         return self.folder or (self.path is not None and self.path.suffix.lower() == ".parquet")
 
-    def write_each(self, each: Sequence[str | ArrowRows], rows: int) -> None:
+    def write_each(self, contents: Sequence[str | ArrowRows], rows: int) -> None:
         """Write the rows of each file, of a query or of Arrow; rows: of all."""
         if self.folder:
             assert self.path is not None
             with atomic_folder(self.path) as temporary:
-                write_files(self.con, each, temporary, rows)
+                write_files(self.con, contents, temporary, rows)
             return
-        (own,) = each
-        if isinstance(own, str):
-            self._write(own, {})
+        (content,) = contents
+        if isinstance(content, str):
+            self._write(content, {})
             return
         assert self.path is not None
         with atomic_file(self.path) as temporary:
-            write_parquet(self.con, own, temporary, {})
+            write_parquet(self.con, content, temporary, {})
             stopping.check("release")
 
     def _write(self, select: str, parameters: Mapping[str, Any]) -> int:
@@ -347,7 +347,7 @@ def read_groups(reader: pa.RecordBatchFileReader, groups: Iterable[int]) -> pa.T
 
 
 SEAL = 32  # bytes
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 
 def seal(file: Path, run: bytes) -> None:
@@ -386,10 +386,10 @@ def _sha256(file: Path, *, end: int | None, more: bytes = b"") -> bytes:
 
     Raises OSError for anything else.
     """
-    made, block = hashlib.sha256(), memoryview(bytearray(_BLOCK))
+    made, block = hashlib.sha256(), memoryview(bytearray(_BLOCK_BYTES))
     with os.fdopen(system.open_itself(file), "rb", buffering=0) as stream:
         left = os.fstat(stream.fileno()).st_size if end is None else end
-        while left > 0 and (read := stream.readinto(block[: min(left, _BLOCK)])):
+        while left > 0 and (read := stream.readinto(block[: min(left, _BLOCK_BYTES)])):
             made.update(block[:read])
             left -= read
     made.update(more)

@@ -44,8 +44,8 @@ def count_schema(request: Request) -> pa.Schema:
 def class_of(released: pa.Table, request: Request) -> npt.NDArray[np.uint64]:
     """Return the class of each released row, a hash of its labels, uint64[n]."""
     labels = {name: released.column(name).combine_chunks() for name in request.quasi}
-    (found,) = evaluated(labels, sql_types(list(labels.values())), [label_hash(request)])
-    hashes: npt.NDArray[np.uint64] = integers(found).astype(np.uint64)
+    (values,) = evaluated(labels, sql_types(list(labels.values())), [label_hash(request)])
+    hashes: npt.NDArray[np.uint64] = integers(values).astype(np.uint64)
     return hashes
 
 
@@ -56,14 +56,16 @@ def class_counts(
     persons = {}
     if request.entity is not None:
         persons[PERSON] = _keys(released, request.entity)
-    found = []
+    count_tables = []
     for column, name in enumerate([None, *request.protected]):
         values = {} if name is None else {VALUE: _keys(released, name)}
         rows = pa.table({CLASS: classes.view(np.int64), **values, **persons})
         counted = rows.group_by(rows.column_names, use_threads=False).aggregate([([], "count_all")])
         counted = counted.rename_columns([*rows.column_names, ROWS])
-        found.append(counted.append_column(COLUMN, pa.array([column] * len(counted), pa.int32())))
-    counts = pa.concat_tables(found, promote_options="default")
+        count_tables.append(
+            counted.append_column(COLUMN, pa.array([column] * len(counted), pa.int32()))
+        )
+    counts = pa.concat_tables(count_tables, promote_options="default")
     of_row = integers(counts.column(CLASS).combine_chunks()).view(np.uint64)
     number = pa.array((of_row % np.uint64(slices)).astype(np.int32))
     counts = counts.append_column(SLICE, number).append_column(
@@ -87,7 +89,7 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
     """
     sql = sql_functions(request.function)
     classes = _classes(sent, request)
-    found = classes.agg(
+    totals = classes.agg(
         sql.count_if(sql.col("size") < request.k).alias("illegal"),
         sql.coalesce(sql.sum("rows"), sql.lit(0)).alias("rows"),
         sql.coalesce(sql.sum("packed"), sql.lit(0)).alias("packed"),
@@ -98,7 +100,7 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
         all_rows = sql.col("rows") <= domain.rows
     all_rows = all_rows & (sql.col("packed") == sql.col("rows")) & (sql.col("used") >= 0)
     same = "have the rows of the table, which must be the same each time that Spark reads it"
-    passed = found.where(_required(request, all_rows, same)).where(
+    passed = totals.where(_required(request, all_rows, same)).where(
         _required(request, sql.col("illegal") == 0, "have k rows in every class")
     )
     if request.suppressed == "drop":
@@ -180,17 +182,19 @@ class _Legal:
         column, keys = integers(cells.field(COLUMN)), cells.field(VALUE)
         counts = integers(cells.field("count")).astype(np.int64)
         illegal = 0
-        for at, name in enumerate(self.request.protected, start=1):
-            own = np.flatnonzero(column == at)
-            _, dense = np.unique(class_of[own], return_inverse=True)
-            illegal += self._wrong(name, class_values(dense, keys.take(pa.array(own)), counts[own]))
+        for number, name in enumerate(self.request.protected, start=1):
+            places = np.flatnonzero(column == number)
+            _, dense = np.unique(class_of[places], return_inverse=True)
+            illegal += self._wrong(
+                name, class_values(dense, keys.take(pa.array(places)), counts[places])
+            )
         return illegal
 
     def _wrong(self, name: str, values: ClassValues) -> int:
         """Return the number of classes whose values of a protected column are illegal."""
-        request, known = self.request, self.domain.sensitive[name]
-        ordered = request.protected[name] and name not in self.named and not known.nulls
-        table = TableValues(known.keys, known.counts, Ground(ordered))
+        request, raw_values = self.request, self.domain.sensitive[name]
+        ordered = request.protected[name] and name not in self.named and not raw_values.nulls
+        table = TableValues(raw_values.keys, raw_values.counts, Ground(ordered))
         fails = [model.fails(model.measure(values, table)) for model in request.models]
         wrong = np.any(fails, axis=0)
         wrong[values.class_of[values.places(table) < 0]] = True  # a value that the table lacks

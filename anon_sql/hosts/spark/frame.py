@@ -49,8 +49,8 @@ def packed(rows: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema, options=_OPTIONS) as writer:
         writer.write_table(rows)
-    found: bytes = sink.getvalue().to_pybytes()
-    return found
+    stream: bytes = sink.getvalue().to_pybytes()
+    return stream
 
 
 def unpacked(batch: pa.RecordBatch) -> Iterator[pa.Table]:
@@ -214,8 +214,8 @@ def sql_functions(function: str) -> Any:
         raise not_installed(
             function, "pyspark 4.1 or newer must be installed", missing.name or "none", "spark"
         ) from None
-    known = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
-    if known < OLDEST:
+    version = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+    if version < OLDEST:
         raise not_installed(
             function, "pyspark 4.1 or newer must be installed", pyspark.__version__, "spark"
         )

@@ -51,8 +51,8 @@ def gcp(
     raw, released: DataFrames. quasi: the quasi-identifiers; None for those that comments on the
     columns of ``raw`` declare. hierarchy, weights: as in a release. Raises AnonError as in SQL.
     """
-    found = _measured("gcp", raw, released, 5, quasi, hierarchy, weights)["gcp"]
-    return None if found is None else float(found)
+    penalty = _measured("gcp", raw, released, 5, quasi, hierarchy, weights)["gcp"]
+    return None if penalty is None else float(penalty)
 
 
 @SpelledAs(SPARK)
@@ -61,8 +61,8 @@ def k_anonymity(raw: Any, released: Any, *, quasi: Any = None, hierarchy: Any = 
 
     Suppressed rows are one class; None for an empty release. Parameters: as in ``gcp``.
     """
-    found = _measured("k_anonymity", raw, released, 5, quasi, hierarchy)["smallest_class"]
-    return None if found is None else int(found)
+    smallest = _measured("k_anonymity", raw, released, 5, quasi, hierarchy)["smallest_class"]
+    return None if smallest is None else int(smallest)
 
 
 @SpelledAs(SPARK)
@@ -79,9 +79,9 @@ def utility(
 
     k: of cavg. Other parameters: as in ``gcp``.
     """
-    found = _measured("utility", raw, released, k, quasi, hierarchy, weights)
+    measures = _measured("utility", raw, released, k, quasi, hierarchy, weights)
     names = [part.split()[0] for part in COLUMNS.split(", ")]
-    return raw.sparkSession.createDataFrame([tuple(found[name] for name in names)], COLUMNS)
+    return raw.sparkSession.createDataFrame([tuple(measures[name] for name in names)], COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -124,13 +124,13 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[A
     types = {name: call.frame.types[name] for name in call.roles.quasi}
     numeric = {name: is_number(call.function, name, kind) for name, kind in types.items()}
     columns = [sql.count(sql.lit(1)).alias("rows")]
-    for at, name in enumerate(types):
-        columns.append(sql.count(column_of(name)).alias(f"known{at}"))
+    for number, name in enumerate(types):
+        columns.append(sql.count(column_of(name)).alias(f"known{number}"))
         if numeric[name]:
-            columns.append(sql.min(column_of(name)).alias(f"low{at}"))
-            columns.append(sql.max(column_of(name)).alias(f"high{at}"))
-    found = call.raw.agg(*columns).toArrow()
-    rows = found.column("rows")[0].as_py()
+            columns.append(sql.min(column_of(name)).alias(f"low{number}"))
+            columns.append(sql.max(column_of(name)).alias(f"high{number}"))
+    ends_and_counts = call.raw.agg(*columns).toArrow()
+    rows = ends_and_counts.column("rows")[0].as_py()
     zone = call.raw.sparkSession.conf.get("spark.sql.session.timeZone")
     named, domains = rows_of(paths, types, zone), []
     texts = [name for name in types if not numeric[name]]
@@ -138,15 +138,20 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[A
         sql, call.raw, sql.lit(1), [(column_of(name), "string") for name in texts]
     )
     words = {name: labels.values for name, labels in zip(texts, text_labels, strict=True)}
-    for at, (name, kind) in enumerate(types.items()):
-        own = named.get(name)
+    for number, (name, kind) in enumerate(types.items()):
+        paths_of_column = named.get(name)
         ends = pa.array([], pa.null())
         if numeric[name]:
             ends = pa.concat_arrays(
-                [found.column(f"{end}{at}").combine_chunks() for end in ("low", "high")]
+                [
+                    ends_and_counts.column(f"{end}{number}").combine_chunks()
+                    for end in ("low", "high")
+                ]
             )
-        nulls = rows - found.column(f"known{at}")[0].as_py()
-        tree = None if own is None else tree_of(call.function, name, kind, own)
+        nulls = rows - ends_and_counts.column(f"known{number}")[0].as_py()
+        tree = (
+            None if paths_of_column is None else tree_of(call.function, name, kind, paths_of_column)
+        )
         domains.append(
             domain(call.function, name, kind, numeric[name], ends, words.get(name), nulls, tree)
         )
@@ -181,22 +186,24 @@ def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> 
     """
     if not keys:
         return []
-    names = {kind: f"key{at}" for at, kind in enumerate(dict.fromkeys(kind for _, kind in keys))}
+    names = {
+        kind: f"key{number}" for number, kind in enumerate(dict.fromkeys(kind for _, kind in keys))
+    }
     cells = []
-    for at, (key, own) in enumerate(keys):
+    for number, (key, own_kind) in enumerate(keys):
         places = [
-            (key if kind == own else sql.lit(None)).cast(kind).alias(name)
+            (key if kind == own_kind else sql.lit(None)).cast(kind).alias(name)
             for kind, name in names.items()
         ]
-        cells.append(sql.struct(sql.lit(at).alias("at"), *places))
+        cells.append(sql.struct(sql.lit(number).alias("at"), *places))
     of_rows = df.select(rows.alias("rows"), sql.inline(sql.array(*cells)))
     counts = sql.sum("rows").alias("rows"), sql.count("rows").alias("classes")
-    found = of_rows.groupBy("at", *names.values()).agg(*counts).toArrow()
+    grouped = of_rows.groupBy("at", *names.values()).agg(*counts).toArrow()
     distinct = []
-    for at, (_, kind) in enumerate(keys):
-        own = found.filter(pc.equal(found.column("at"), at)).combine_chunks()
-        values = own.column(names[kind]).combine_chunks()
+    for number, (_, kind) in enumerate(keys):
+        column = grouped.filter(pc.equal(grouped.column("at"), number)).combine_chunks()
+        values = column.column(names[kind]).combine_chunks()
         distinct.append(
-            LabelCounts(values, *(integers(own.column(n)) for n in ("rows", "classes")))
+            LabelCounts(values, *(integers(column.column(n)) for n in ("rows", "classes")))
         )
     return distinct

@@ -141,7 +141,9 @@ def _passes(kind: pa.DataType, *, within: bool = False) -> bool:
     """Return whether values of a type reach a table function as they are."""
     if pa.types.is_map(kind) or (within and pa.types.is_timestamp(kind)):
         return False
-    return all(_passes(kind.field(at).type, within=True) for at in range(kind.num_fields))
+    return all(
+        _passes(kind.field(position).type, within=True) for position in range(kind.num_fields)
+    )
 
 
 def _constant(function: str, name: str, argument: Any) -> Any:

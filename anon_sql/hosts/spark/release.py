@@ -91,8 +91,10 @@ class RegionTask:
         if released.num_rows == 0:  # Spark skips the check of a release of which nothing is sent
             yield _one({SLICE: 0, ROWS: 0}, schema)
         del released, rows
-        for number, own in groups:
-            yield _one({SLICE: number, PACKED: packed(own), ROWS: own.num_rows}, schema)
+        for number, slice_rows in groups:
+            yield _one(
+                {SLICE: number, PACKED: packed(slice_rows), ROWS: slice_rows.num_rows}, schema
+            )
 
     @property
     def _kernels(self) -> str:

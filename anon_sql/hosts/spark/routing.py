@@ -145,8 +145,8 @@ class Router:
 
 
 def _dealt(columns: dict[str, pa.Array]) -> npt.NDArray[np.uint64]:
-    found: npt.NDArray[np.uint64] = integers(columns[DEALT]).astype(np.uint64)
-    return found
+    hashes: npt.NDArray[np.uint64] = integers(columns[DEALT]).astype(np.uint64)
+    return hashes
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,9 @@ class Numbering:
         """Yield the kept columns, the region and the number of rows."""
         for run, region in self.router.runs(batches):
             if self.kept:
-                columns = {f"c{at}": run.column(name) for at, name in enumerate(self.kept)}
+                columns = {
+                    f"c{position}": run.column(name) for position, name in enumerate(self.kept)
+                }
                 ones = np.ones(len(region), np.int64)
                 numbered = pa.table({**columns, REGION: region, ROWS: ones})
                 yield from joined_runs([numbered], []).to_batches(BATCH)
@@ -213,9 +215,9 @@ class Rows:
 
     def domain(self) -> tuple[Domain, int]:
         """Return the domain of the whole table, and m for a sample of one row in m."""
-        summary = self._found(summary_select(self.request, DIALECT, SOURCE))
+        summary = self._table(summary_select(self.request, DIALECT, SOURCE))
         values = {
-            name: self._found(value_count_select(self.request, name, DIALECT, SOURCE))
+            name: self._table(value_count_select(self.request, name, DIALECT, SOURCE))
             for name in self.request.protected
         }
         domain = table_domain(self.request, summary, values)
@@ -224,12 +226,12 @@ class Rows:
 
     def regions(self, domain: Domain, many: int, wanted: int) -> Regions:
         """Return regions of about so many rows, each of them legal; many: of the sample."""
-        strata = table_strata(self.request, domain, DIALECT, SOURCE, self._found, self.paths)
+        strata = table_strata(self.request, domain, DIALECT, SOURCE, self._table, self.paths)
         sample, many = sampled(domain.rows, many, self._sample)
         tree = grow(self.request, domain, sample, wanted, self.paths, strata)
-        found = sampled_regions(self.request, domain, tree, sample, many, wanted)
-        if found is not None:
-            return found
+        from_sample = sampled_regions(self.request, domain, tree, sample, many, wanted)
+        if from_sample is not None:
+            return from_sample
 
         grouped = sample.num_rows * GROUPED < sample.column(WEIGHT).to_numpy().sum()
 
@@ -250,7 +252,9 @@ class Rows:
         if regions.spread:
             rows = self._query(dealt_select(self.request, DIALECT, SOURCE, DEALT))
             read.append(DEALT)
-        numbered = rows.select(*map(column_of, read)).toDF(*(f"c{at}" for at in range(len(read))))
+        numbered = rows.select(*map(column_of, read)).toDF(
+            *(f"c{position}" for position in range(len(read)))
+        )
         return numbered, Router(self.request, regions, tuple(read))
 
     def _counted(self, domain: Domain, regions: Regions, grouped: bool) -> Sequence[Tally]:
@@ -264,25 +268,25 @@ class Rows:
             rows = rows.groupBy(*rows.columns).agg(sql.count("*").alias(ALIKE))
             router = replace(router, names=(*router.names, ALIKE))
         schema = types.StructType()
-        for at, name in enumerate(kept):
-            schema = schema.add(f"c{at}", self.df.schema[name].dataType)
+        for position, name in enumerate(kept):
+            schema = schema.add(f"c{position}", self.df.schema[name].dataType)
         schema = schema.add(REGION, types.LongType()).add(ROWS, types.LongType())
         numbered = rows.mapInArrow(Numbering(router, kept), schema).toDF(*kept, REGION, ROWS)
 
-        def found(name: str | None) -> pa.Table:
+        def count_table(name: str | None) -> pa.Table:
             if name is None and request.entity is None:
                 sql = sql_functions(request.function)
                 counts = numbered.groupBy(column_of(REGION).alias("region"))
                 total = sql.sum(ROWS)
                 return counts.agg(total.alias("rows"), total.alias("persons")).toArrow()
-            return self._found(count_select(request, DIALECT, ROUTED, name), **{ROUTED: numbered})
+            return self._table(count_select(request, DIALECT, ROUTED, name), **{ROUTED: numbered})
 
-        return counted_regions(request, domain, regions.count, found)
+        return counted_regions(request, domain, regions.count, count_table)
 
     def _sample(self, many: int) -> pa.Table:
-        return self._found(sample_select(self.request, DIALECT, SOURCE, many))
+        return self._table(sample_select(self.request, DIALECT, SOURCE, many))
 
-    def _found(self, text: str, **relations: Any) -> pa.Table:
+    def _table(self, text: str, **relations: Any) -> pa.Table:
         return self._query(text, **relations).toArrow()
 
     def _query(self, text: str, **relations: Any) -> Any:

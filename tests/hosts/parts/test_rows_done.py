@@ -18,7 +18,7 @@ def test_what_is_shown_of_a_step(monkeypatch, capsys, total, found, terminal):
     monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
     with RowsDone("release", "written", 40, total) as done:
         done.advance(0)
-        done.started = done.said = done.bar.started = time.monotonic() - 31
+        done.started = done.shown_at = done.bar.started = time.monotonic() - 31
         done.advance(10)
         assert (done.bar.bar is not None) == terminal
         if terminal:
