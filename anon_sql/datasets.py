@@ -80,11 +80,11 @@ def people(con: duckdb.DuckDBPyConnection, *, table: str = "people") -> duckdb.D
     table: its name, without quotes. Raises AnonError for a table of this name that was made
     elsewhere.
     """
-    at = np.arange(60)
+    row = np.arange(60)
     columns = {
-        "age": pa.array((18 + at * 37 % 60).astype(np.int32)),
-        "city": pa.array(np.array(["Accra", "Bonn", "Cape Town", "Delhi"])[at // 3 % 4]),
-        "illness": pa.array(np.array(["asthma", "flu", "none"])[at % 3]),
+        "age": pa.array((18 + row * 37 % 60).astype(np.int32)),
+        "city": pa.array(np.array(["Accra", "Bonn", "Cape Town", "Delhi"])[row // 3 % 4]),
+        "illness": pa.array(np.array(["asthma", "flu", "none"])[row % 3]),
     }
     return _make(con, "datasets.people", table, pa.table(columns))
 
@@ -145,9 +145,9 @@ def stays(
     first, last = ("Ada", "Ben", "Cem", "Eli"), ("Adler", "Braun", "Costa")
     names = [f"{one} {other}" for one in first for other in last]
     made = []
-    for at in range(rows):
+    for row in range(rows):
         name, ward = draw.choice(names), draw.choices(list(WARDS), [5, 8, 2])[0]
-        email = f"{name.replace(' ', '.').lower()}{at}@example.org"
+        email = f"{name.replace(' ', '.').lower()}{row}@example.org"
         born = f"{draw.randrange(1935, 2005)}-{draw.randrange(1, 13):02}-{draw.randrange(1, 29):02}"
         postcode, cost = 53111 + 2 * draw.randrange(8), round(900 + draw.expovariate(1 / 4000), 2)
         sex, arrival = draw.choice("fm"), draw.choice(["planned", "acute"])
@@ -181,8 +181,10 @@ def hospital(
     many = np.minimum(rng.poisson(0.4 + age / 20 * rng.gamma(1, 1, persons)), 40)
     owner = np.repeat(np.arange(persons), many)
     wards, shares = np.array(list(WARDS)), np.array([0.35, 0.5, 0.15])
-    own = rng.choice(3, persons, p=shares)
-    ward = np.where(rng.random(len(owner)) < 0.6, own[owner], rng.choice(3, len(owner), p=shares))
+    home_ward = rng.choice(3, persons, p=shares)
+    ward = np.where(
+        rng.random(len(owner)) < 0.6, home_ward[owner], rng.choice(3, len(owner), p=shares)
+    )
     day = (rng.integers(0, 600, persons)[owner] + rng.integers(0, 400, len(owner))).astype(np.int64)
     visit_id = rng.permutation(len(owner)) + 1
     each = 1 + rng.binomial(2, 0.3, len(owner))
@@ -240,16 +242,16 @@ _CREATE = {
 
 def drop(con: duckdb.DuckDBPyConnection, function: str, table: str) -> None:
     """Drop a table that was made here, if there is one. Raises AnonError for any other."""
-    found = con.execute(
+    comments = con.execute(
         "SELECT comment FROM duckdb_tables() WHERE database_name = current_database() "
         "AND schema_name = current_schema() AND lower(table_name) = lower(?)",
         [table],
     ).fetchall()
-    if found and found[0][0] != MADE:
+    if comments and comments[0][0] != MADE:
         raise AnonError(
             function, "the database must have no other table of this name", f"'{table}'"
         )
-    if found:
+    if comments:
         con.execute(f"DROP TABLE {quote(table)}")
 
 
@@ -283,8 +285,8 @@ class Shares:
 
     def draw(self, rng: np.random.Generator, group: Any) -> Any:
         """Return a position in ``values`` for each row; group: int64[rows]."""
-        at = self.steps.searchsorted(group + rng.random(len(group)), side="right")
-        return np.minimum(at - group * len(self.values), len(self.values) - 1)
+        position = self.steps.searchsorted(group + rng.random(len(group)), side="right")
+        return np.minimum(position - group * len(self.values), len(self.values) - 1)
 
     def text(self, positions: Any) -> Any:
         """Return the values at positions as an Arrow array of text."""

@@ -45,21 +45,21 @@ class _Joined(Words):
 
 def joined(separator: str, parts: Iterable[str | Words]) -> Words:
     """Return parts with a text between each two, as ``str.join`` does."""
-    found: list[str | Words] = []
+    pieces: list[str | Words] = []
     for part in parts:
-        found += [separator, part] if found else [part]
-    return _Joined(tuple(found))
+        pieces += [separator, part] if pieces else [part]
+    return _Joined(tuple(pieces))
 
 
 @dataclass(frozen=True)
 class Parameter(Words):
-    """The name of a parameter. said: what SQL says instead, where its call does not name it."""
+    """The name of a parameter. in_sql: what SQL says if its call does not name the parameter."""
 
     name: str
-    said: str | None = None
+    in_sql: str | None = None
 
     def spelled(self, spelling: "Spelling") -> str:
-        return spelling.parameter(self.name, self.said)
+        return spelling.parameter(self.name, self.in_sql)
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,9 @@ class Spelling:
         """Return the function that an error comes from."""
         return name
 
-    def parameter(self, name: str, said: str | None) -> str:
-        """Return the name of a parameter; said: what SQL says instead."""
-        return said or name
+    def parameter(self, name: str, in_sql: str | None) -> str:
+        """Return the name of a parameter; in_sql: what SQL says instead."""
+        return in_sql or name
 
     def argument(self, name: str, value: Any) -> str:
         """Return a parameter with its value; None leaves the value out."""
@@ -259,9 +259,9 @@ def not_installed(
     return AnonError(function, rule, got, _Joined((f"pip install 'anon-sql[{extra}]'", instead)))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, choices: Iterable[str]) -> str:
     """Return a hint that lists the known names, after the one that is close to ``name``."""
-    names = list(known)
+    names = list(choices)
     by_lower = {n.lower(): n for n in names}
     close = get_close_matches(name.lower(), list(by_lower), n=1)
     if close and looks_like_name(by_lower[close[0]]):

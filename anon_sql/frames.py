@@ -43,25 +43,25 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _function(known: FrameFunction) -> Callable[..., Any]:
+def _function(described: FrameFunction) -> Callable[..., Any]:
     """Return the function that passes its arguments on, with its signature and documentation."""
-    signature = Signature(known.parameters, return_annotation=known.returns)
-    run = {"release": call.release, "table": call.table, "value": call.value}[known.kind]
+    signature = Signature(described.parameters, return_annotation=described.returns)
+    run = {"release": call.release, "table": call.table, "value": call.value}[described.kind]
 
     def function(*values: Any, **named: Any) -> Any:
         try:
             bound = signature.bind(*values, **named)
         except TypeError as error:
-            raise TypeError(f"{known.name}() {error}{_hint(signature, named)}") from None
+            raise TypeError(f"{described.name}() {error}{_hint(signature, named)}") from None
         bound.apply_defaults()
-        return run(known.name, bound.arguments)
+        return run(described.name, bound.arguments)
 
-    function.__name__ = function.__qualname__ = known.name
-    function.__doc__ = known.documentation
+    function.__name__ = function.__qualname__ = described.name
+    function.__doc__ = described.documentation
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__annotations__ = {
         **{name: each.annotation for name, each in signature.parameters.items()},
-        "return": known.returns,
+        "return": described.returns,
     }
     return function
 

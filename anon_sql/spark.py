@@ -45,22 +45,22 @@ def __getattr__(name: str) -> Any:
     """Return the function of a release method."""
     if name not in in_regions():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = partial(_method, name)
-    known = {each: one for each, one in takes(name).items() if each not in IN_SQL}
-    said = "\n".join(f"{each}: {one.spelled(PYTHON)}" for each, one in known.items())
-    found.__doc__ = f"{_method.__doc__}\n{said}\n"
-    found.__signature__ = _signature(known)  # type: ignore[attr-defined]
-    return found
+    function = partial(_method, name)
+    parameters = {each: one for each, one in takes(name).items() if each not in IN_SQL}
+    descriptions = "\n".join(f"{each}: {one.spelled(PYTHON)}" for each, one in parameters.items())
+    function.__doc__ = f"{_method.__doc__}\n{descriptions}\n"
+    function.__signature__ = _signature(parameters)  # type: ignore[attr-defined]
+    return function
 
 
-def _signature(known: Mapping[str, Declaration]) -> Signature:
+def _signature(parameters: Mapping[str, Declaration]) -> Signature:
     """Return the signature of a release of Spark: all parameters of the method by name."""
     before = [Parameter("df", Parameter.POSITIONAL_OR_KEYWORD)]
-    k = Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=known["k"].default)
+    k = Parameter("k", Parameter.POSITIONAL_OR_KEYWORD, default=parameters["k"].default)
     rows = Parameter("part_rows", Parameter.KEYWORD_ONLY, default=PART_ROWS)
     others = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
-        for name, one in known.items()
+        for name, one in parameters.items()
         if name != "k"
     ]
     return Signature([*before, k, rows, *others])

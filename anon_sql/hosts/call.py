@@ -49,21 +49,21 @@ def relation_call(
 
     parameters: those of the SQL function but tbl and k, by name.
     """
-    known = release_methods()
-    if function not in known:
-        hint = did_you_mean(str(function), known)
+    methods = release_methods()
+    if function not in methods:
+        hint = did_you_mean(str(function), methods)
         rule = Parameter("method") + " must be a release function"
         raise AnonError("release", rule, f"'{function}'", hint)
     values = arguments(function, parameters)
-    bound = [name for name, known in takes(function).items() if known.bound]
+    bound = [name for name, declaration in takes(function).items() if declaration.bound]
     called = {name: values.get(name) for name in bound}
-    found, settings = described_by_name(con, function, relation, called)
-    call = checked(function, replace(found, threads=1), {**values, "k": k})
+    described, settings = described_by_name(con, function, relation, called)
+    call = checked(function, replace(described, threads=1), {**values, "k": k})
     paths = paths_of(con, values.get("hierarchy"))
     return RelationCall(
         relation,
-        found.types,
-        found.comments,
+        described.types,
+        described.comments,
         call,
         paths,
         settings["memory_limit"],
@@ -76,5 +76,5 @@ def paths_of(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> pa.Struct
     if hierarchy is None:
         return None
     named = literal(hierarchy)
-    found = con.sql(f"SELECT __anon_path_rows AS p FROM __anon_path_rows({named})")
-    return path_rows(found.to_arrow_table().column("p"))
+    rows = con.sql(f"SELECT __anon_path_rows AS p FROM __anon_path_rows({named})")
+    return path_rows(rows.to_arrow_table().column("p"))

@@ -55,13 +55,13 @@ _TEXT = {
 
 def other_format(head: bytes, encoding: str = "utf-8") -> Format | None:
     """Return the format of a file that is not CSV, by its first bytes; None for one that may be."""
-    for start, found in _BINARY.items():
+    for start, file_format in _BINARY.items():
         if head.startswith(start):
-            return found
+            return file_format
     if head[8:12] == b"DUCK":
         return _DUCKDB
     text = head.decode(encoding, "replace").lstrip("\ufeff \t\r\n")
-    return next((found for begins, found in _TEXT.items() if begins.match(text)), None)
+    return next((file_format for begins, file_format in _TEXT.items() if begins.match(text)), None)
 
 
 _KINDS = {**KINDS, ".pq": "parquet"}
@@ -93,9 +93,11 @@ def require_csv(function: str, argument: str | Words, path: Path) -> None:
     if path.suffix.lower() in PACKED:
         return
     with path.open("rb") as file:
-        found = other_format(file.read(_HEAD))
-    if found is not None:
-        raise AnonError(function, argument + " must be a CSV file", found.name, found.hint)
+        file_format = other_format(file.read(_HEAD))
+    if file_format is not None:
+        raise AnonError(
+            function, argument + " must be a CSV file", file_format.name, file_format.hint
+        )
 
 
 def require_file(function: str, relation: object) -> None:
@@ -116,10 +118,10 @@ def require_unrenamed(function: str, names: Sequence[str]) -> None:
     DuckDB compares names without case, and says nothing when it renames a column of a file or a
     frame. A second column of exactly one name cannot be told from one that is called so.
     """
-    known = {fold(name): name for name in names}
+    names_by_fold = {fold(name): name for name in names}
     for name in names:
-        found = _RENAMED.fullmatch(name)
-        other = known.get(fold(found[1])) if found else None
-        if found and other is not None and other != found[1]:
-            got = f"{listed([other, name])}, which DuckDB makes of {listed([other, found[1]])}"
+        match = _RENAMED.fullmatch(name)
+        other = names_by_fold.get(fold(match[1])) if match else None
+        if match and other is not None and other != match[1]:
+            got = f"{listed([other, name])}, which DuckDB makes of {listed([other, match[1]])}"
             raise AnonError(function, "each column needs a name of its own", got, "rename")

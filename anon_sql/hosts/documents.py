@@ -70,7 +70,7 @@ PLAIN = Where(plain_name)
 def read_json(path: Path) -> Any:
     """Return the JSON of a file. Raises ``Odd`` for anything else."""
     try:
-        found = json.loads(
+        document = json.loads(
             path.read_text("utf-8"),
             object_pairs_hook=_once,
             parse_constant=_not_finite,
@@ -80,28 +80,28 @@ def read_json(path: Path) -> Any:
         raise
     except (ValueError, RecursionError):  # of json, of UTF-8, and of numbers of 4,301 digits
         raise Odd("no JSON") from None
-    _require_plain(found)
-    return found
+    _require_plain(document)
+    return document
 
 
 def read_toml(text: str) -> dict[str, Any]:
     """Return the tables of a text of TOML. Raises ``Odd`` for anything else."""
     try:
-        found = tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         place = str(wrong).rpartition("(")[2].rstrip(")") or "somewhere"
         raise Odd(f"a mistake {place}") from None
     except (ValueError, RecursionError):
         raise Odd("numbers too large, or too many brackets within each other") from None
-    _require_plain(found)
-    return found
+    _require_plain(document)
+    return document
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise Odd("JSON with a key twice")
-    return found
+    return entries
 
 
 def _not_finite(_: str) -> NoReturn:
@@ -113,9 +113,9 @@ def _finite(text: str) -> float:
     return number if math.isfinite(number) else _not_finite(text)
 
 
-def _require_plain(found: Any) -> None:
+def _require_plain(document: Any) -> None:
     """Raise ``Odd`` for deep nesting, for large numbers, and for text that is not Unicode."""
-    level = [found]
+    level = [document]
     for _ in range(DEPTH):
         below: list[Any] = []
         for value in level:

@@ -76,15 +76,15 @@ def number_of_files(rows: int) -> int:
 
 
 def write_files(
-    con: duckdb.DuckDBPyConnection, each: Sequence[str | ArrowRows], folder: Path, rows: int
+    con: duckdb.DuckDBPyConnection, contents: Sequence[str | ArrowRows], folder: Path, rows: int
 ) -> None:
     """Write the rows of each query, or of Arrow, to a file.
 
     Raises AnonError unless they are ``rows`` in all.
     """
     written = 0
-    for number, own in enumerate(each):
-        written += write_parquet(con, own, folder / _NAME.format(number), {_MARK: "release"})
+    for number, content in enumerate(contents):
+        written += write_parquet(con, content, folder / _NAME.format(number), {_MARK: "release"})
         stopping.check("release")
     if written != rows:
         hint = "nothing was released; please report this"
@@ -101,7 +101,9 @@ class Stored:
     @property
     def files(self) -> list[str]:
         starts = range(0, number_of_files(self.rows) * ROWS, ROWS)
-        return [f"{self.select} WHERE rowid BETWEEN {at} AND {at + ROWS - 1}" for at in starts]
+        return [
+            f"{self.select} WHERE rowid BETWEEN {start} AND {start + ROWS - 1}" for start in starts
+        ]
 
 
 @contextmanager
@@ -126,13 +128,13 @@ def stored(
 def temporary_folder(function: str) -> Path:
     """Return the folder for temporary files. Raises AnonError where there is none to write to."""
     try:
-        found = Path(tempfile.gettempdir())
+        folder = Path(tempfile.gettempdir())
     except OSError:
-        found = None
-    if found is None or not os.access(found, os.W_OK | os.X_OK):
+        folder = None
+    if folder is None or not os.access(folder, os.W_OK | os.X_OK):
         rule = "there must be a folder for temporary files that can be written"
         raise AnonError(function, rule, None, "set TMPDIR")
-    return found
+    return folder
 
 
 TEMPORARY, REPLACED = ".tmp", ".old"
@@ -217,10 +219,10 @@ def require_new_folder(name: str | Words, target: Path, overwrite: bool, hint: s
 
 def _require_own(folder: Path, target: Path) -> None:
     """Raise AnonError unless a folder, shown as ``target``, holds nothing but a release."""
-    found = others(folder)
-    if found:
+    foreign = others(folder)
+    if foreign:
         rule = "a folder that is replaced must hold only files of an earlier release"
-        raise AnonError("release", rule, f"'{found[0]}' in '{target}'", "name another folder")
+        raise AnonError("release", rule, f"'{foreign[0]}' in '{target}'", "name another folder")
 
 
 @contextmanager

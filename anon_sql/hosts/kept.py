@@ -40,12 +40,12 @@ def unique_on_kept(
     if not kept:
         return None
     marks = ", ".join(f"__anon_audit_mark({quote(name)})" for name in kept)
-    found = con.sql(f"SELECT {marks} FROM ({select})").to_arrow_table()
+    hashes = con.sql(f"SELECT {marks} FROM ({select})").to_arrow_table()
     columns = {
         name: np.array(integers(values.combine_chunks()))
-        for name, values in zip(kept, found.columns, strict=True)
+        for name, values in zip(kept, hashes.columns, strict=True)
     }
-    return unique_sentence(share, kept, columns.__getitem__, found.num_rows, k)
+    return unique_sentence(share, kept, columns.__getitem__, hashes.num_rows, k)
 
 
 def unique_in_series(
@@ -59,13 +59,13 @@ def unique_in_series(
     table: its raw table, whose comments may declare roles. parameters: of the release.
     """
     roles = {name: parameters[name] for name in PARAMETER.values() if parameters.get(name)}
-    given = "".join(f", {name} := ${name}" for name in roles)
-    found = con.execute(
-        f"SELECT column_name FROM anon_roles({literal(table)}{given}) "
+    arguments = "".join(f", {name} := ${name}" for name in roles)
+    result = con.execute(
+        f"SELECT column_name FROM anon_roles({literal(table)}{arguments}) "
         "WHERE role IN ('quasi', 'sensitive')",
         roles,
     )
-    labelled = {fold(name) for (name,) in found.fetchall()}
+    labelled = {fold(name) for (name,) in result.fetchall()}
     kept = [name for name in con.sql(select).columns if fold(name) not in labelled]
     return unique_on_kept(con, select, kept, UNIQUE_SHARE, parameters.get("k"))
 
@@ -79,8 +79,8 @@ def warn(function: str, sentence: str | None) -> None:
 
 def depth() -> int:
     """Return how many frames lie between the caller of this function and that of the package."""
-    own = ("anon_sql", "contextlib")  # which calls what a context manager decorates
+    passed_over = ("anon_sql", "contextlib")  # which calls what a context manager decorates
     levels, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith(own):
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(passed_over):
         levels, frame = levels + 1, frame.f_back
     return levels

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -166,7 +166,7 @@ def release_linked(
         threads, zone = con.execute(
             "SELECT current_setting('threads'), current_setting('TimeZone')"
         ).fetchall()[0]
-        asked = LinkedCall(
+        linked_call = LinkedCall(
             NAME,
             size,
             options,
@@ -179,18 +179,18 @@ def release_linked(
         )
         target.require_plain(schema)
         _require_types(schema)
-        given = {
-            name: given_of(con, node, asked.bin_widths_of(name))
+        rows_by_table = {
+            name: rows_of_table(con, node, linked_call.bin_widths_of(name))
             for name, node in schema.nodes.items()
         }
-        made = _made(asked, schema, given)
+        released = _release_tables(linked_call, schema, rows_by_table)
         stopping.check(NAME)
-        said = {
+        parameters = {
             **stated, "hierarchy": hierarchy, "bin_width": bin_width and dict(bin_width),
             "key": reference(key),
         }  # fmt: skip
-        manifest = described(schema, made, said)
-        with target.staged(schema, made, options.format) as staged:
+        manifest = described(schema, released, parameters)
+        with target.staged(schema, released, options.format) as staged:
             truth = options.format not in ONE_VALUE  # labels are compared with raw values
             audit = LinkedAudit(
                 schema, staged.raw, staged.released, staged.columns, size, float(options.l),
@@ -200,7 +200,7 @@ def release_linked(
             if judge is not None:
                 judge(manifest, staged)
             target.write(schema, staged)
-    tables = {name: _released(count) for name, count in made.counts.items()}
+    tables = {name: _released(count) for name, count in released.counts.items()}
     return LinkedRelease(tables, manifest, checks)
 
 
@@ -222,17 +222,19 @@ def _audited(con: duckdb.DuckDBPyConnection, audit: LinkedAudit) -> list[dict[st
     if failed:
         rule = "linked_audit must find no fault before anything is written"
         got = listed([row["property"] for row in failed])
-        said = list(dict.fromkeys(row["example"] for row in failed if row["example"]))
+        examples = list(dict.fromkeys(row["example"] for row in failed if row["example"]))
         if any(row["property"].startswith(REFERENCE_ROWS) for row in failed):
-            said.append("leave this table out, or combine rows that few people use")
-        raise AnonError(NAME, rule, got, "; ".join(said) or None)
+            examples.append("leave this table out, or combine rows that few people use")
+        raise AnonError(NAME, rule, got, "; ".join(examples) or None)
     return rows
 
 
-def _made(asked: LinkedCall, schema: Schema, given: dict[str, TableRows]) -> ReleasedTables:
+def _release_tables(
+    linked_call: LinkedCall, schema: Schema, rows_by_table: dict[str, TableRows]
+) -> ReleasedTables:
     """Return the release; its errors are those of this function, whatever step raised them."""
     try:
-        return release(asked, schema, given)
+        return release(linked_call, schema, rows_by_table)
     except AnonError as error:
         if error.function == NAME:
             raise
@@ -257,7 +259,7 @@ def _refuse(others: Mapping[str, Any]) -> None:
         if name in _REFUSED:
             rule = Parameter(name) + " does not apply to linked tables yet"
             raise AnonError(NAME, rule, Argument(name, ...), "leave it out; l bounds values")
-        known = (
+        parameters = (
             "k",
             "l",
             "surplus",
@@ -268,7 +270,7 @@ def _refuse(others: Mapping[str, Any]) -> None:
             "format",
             "into",
         )
-        raise AnonError(NAME, "there is no such parameter", name, did_you_mean(name, known))
+        raise AnonError(NAME, "there is no such parameter", name, did_you_mean(name, parameters))
 
 
 def schema_of(
@@ -298,13 +300,13 @@ def _require_types(schema: Schema) -> None:
             is_number(NAME, f"{node.name}.{name}", node.table.types[name])
 
 
-def given_of(
+def rows_of_table(
     con: duckdb.DuckDBPyConnection, node: Node, bin_width: Collection[str] = ()
 ) -> TableRows:
     """Return the rows of a table of the tree; bin_width: the columns whose values will be cut."""
     parts = [f"{text} AS {quote(field)}" for field, text in expressions(node, bin_width).items()]
-    found = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
-    return rows_from(node, {name: found.column(name) for name in found.column_names})
+    rows = con.sql(f"SELECT {', '.join(parts)} FROM {node.table.relation}").to_arrow_table()
+    return rows_from(node, {name: rows.column(name) for name in rows.column_names})
 
 
 def _released(count: Counted) -> TableReleased:
@@ -357,7 +359,7 @@ class _Target:
         """
         if self.folder is None:
             self._require_apart(schema)
-        names = {name: f"{_STAGED}{at}" for at, name in enumerate(_names(schema))}
+        names = {name: f"{_STAGED}{number}" for number, name in enumerate(_names(schema))}
         sources = {name: node.table.relation for name, node in schema.nodes.items()}
         sources |= {name: table.relation for name, table in schema.references.items()}
         try:
@@ -444,10 +446,16 @@ def _registered(con: duckdb.DuckDBPyConnection, rows: pa.Table | None) -> Iterat
         con.unregister(_TABLE)
 
 
-def _selects(
-    schema: Schema, made: ReleasedTables, form: str
-) -> Iterator[tuple[str, str, pa.Table | None]]:
-    """Yield each table: its name, a query of its rows, and these as Arrow where they were made.
+class _TableQuery(NamedTuple):
+    """A table to write. rows: what the query reads, None if it reads the source."""
+
+    name: str
+    select: str
+    rows: pa.Table | None
+
+
+def _selects(schema: Schema, made: ReleasedTables, form: str) -> Iterator[_TableQuery]:
+    """Yield the query of each table.
 
     The release lets go of a table that is yielded.
     """
@@ -460,20 +468,21 @@ def _selects(
             else _shown(node, column, form)
             for column in table.column_names
         ]
-        yield name, f"SELECT {', '.join(columns)} FROM {_TABLE}", table
-    for name, known in schema.references.items():
-        columns = [_kept(column, known.types[column]) for column in known.having("keep")]
-        yield name, f"SELECT {', '.join(columns)} FROM {known.relation} ORDER BY ALL", None
+        yield _TableQuery(name, f"SELECT {', '.join(columns)} FROM {_TABLE}", table)
+    for name, referenced in schema.references.items():
+        columns = [_kept(column, referenced.types[column]) for column in referenced.having("keep")]
+        select = f"SELECT {', '.join(columns)} FROM {referenced.relation} ORDER BY ALL"
+        yield _TableQuery(name, select, None)
 
 
 def _shown(node: Node, column: str, form: str) -> str:
     """Return a released column in the type of its source."""
-    own = quote(column)
+    quoted = quote(column)
     kind = node.table.types.get(column)
     if column in node.kept:
         return _kept(column, str(kind))
     released = released_type(NAME, column, str(kind), form) if column in node.quasi else LABEL
-    return own if is_printed(released) else f"{own}::{released} AS {own}"
+    return quoted if is_printed(released) else f"{quoted}::{released} AS {quoted}"
 
 
 def _kept(column: str, kind: str) -> str:

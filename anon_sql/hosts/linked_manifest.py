@@ -80,8 +80,8 @@ def inconsistency(written: Mapping[str, Any]) -> str | None:
     if not _is_tree(written):
         return "links"
     up = [link for each in written["references"] for link in each["links"]]
-    known = {*tables, *references}
-    if not all(e["child"] in known and 0 < len(e["columns"]) == len(e["keys"]) for e in up):
+    table_names = {*tables, *references}
+    if not all(e["child"] in table_names and 0 < len(e["columns"]) == len(e["keys"]) for e in up):
         return "references"
     return _of_columns(written) or _of_files(written, references)
 
@@ -111,16 +111,18 @@ def _fits(link: Mapping[str, Any], above: set[str], tables: Mapping[str, Any]) -
 
 def _of_columns(written: Mapping[str, Any]) -> str | None:
     """Return the table whose columns are not those that its roles, keys and links ask for."""
-    columns = {name: dict.fromkeys(own["columns"], "") for name, own in written["tables"].items()}
+    columns = {
+        name: dict.fromkeys(table["columns"], "") for name, table in written["tables"].items()
+    }
     schema = schema_of(written, columns, None)
     for name, node in schema.nodes.items():
-        own = written["tables"][name]
-        named = [*(c for role in _ROLES for c in own["roles"][role]), *own["keys"]]
+        table = written["tables"][name]
+        named = [*(c for role in _ROLES for c in table["roles"][role]), *table["keys"]]
         added = [column for _, *pair in schema.added(node) for column in pair]
         linked = node.link.columns if node.link else ()
         expected = {*node.keys, *linked, *node.quasi, *node.kept, *added}
-        once = len(set(named)) == len(named) and len(set(own["columns"])) == len(own["columns"])
-        if not once or set(own["columns"]) != expected:
+        once = len(set(named)) == len(named) and len(set(table["columns"])) == len(table["columns"])
+        if not once or set(table["columns"]) != expected:
             return f"tables.{name}"
     return None
 
@@ -150,14 +152,16 @@ def schema_of(
     }
     link_role = {each["child"]: each["role"] for each in written["links"]}
     nodes = {}
-    for name, said in written["tables"].items():
+    for name, entry in written["tables"].items():
         roles: dict[str, str | None] = {}
         for parameter, role in _ROLES.items():
-            roles |= dict.fromkeys(said["roles"][parameter], role)
-        roles |= dict.fromkeys(said["keys"], "identifier")
-        own = dict.fromkeys([*columns[name], *roles], "") if types is None else types[name]
-        table = LinkedTable(name, quote(name), own, {**dict.fromkeys(own), **roles})
-        nodes[name] = Node(table, links.get(name), link_role.get(name), tuple(said["keys"]))
+            roles |= dict.fromkeys(entry["roles"][parameter], role)
+        roles |= dict.fromkeys(entry["keys"], "identifier")
+        column_types = dict.fromkeys([*columns[name], *roles], "") if types is None else types[name]
+        table = LinkedTable(
+            name, quote(name), column_types, {**dict.fromkeys(column_types), **roles}
+        )
+        nodes[name] = Node(table, links.get(name), link_role.get(name), tuple(entry["keys"]))
     references = {
         each["table"]: LinkedTable(each["table"], quote(each["table"]), {}, {})
         for each in written["references"]

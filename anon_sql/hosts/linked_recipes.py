@@ -71,50 +71,50 @@ def is_linked(function: str, path: Path) -> bool:
     return isinstance(source, dict) and "root" in source
 
 
-def read(function: str, path: Path) -> LinkedRecipe:
+def read_linked_recipe(function: str, path: Path) -> LinkedRecipe:
     """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
-    found = recipes.sections(function, recipes.tables(function, path))
-    if found["series"]:
+    entries = recipes.sections(function, recipes.tables(function, path))
+    if entries["series"]:
         rule = "[series] does not apply to tables that belong together"
         raise AnonError(function, rule, "entries", "leave it out")
-    recipes.require_known(function, "[release]", found["release"], _RELEASE)
-    named_key(function, "key in [release]", found["release"].get("key"), recipes.NO_SECRET)
-    trees = recipes.trees_of(function, path.absolute().parent, found["hierarchies"])
+    recipes.require_known(function, "[release]", entries["release"], _RELEASE)
+    named_key(function, "key in [release]", entries["release"].get("key"), recipes.NO_SECRET)
+    trees = recipes.trees_of(function, path.absolute().parent, entries["hierarchies"])
     return LinkedRecipe(
         path.absolute(),
-        _source(function, found["source"]),
-        found["release"],
-        _roles(function, found["roles"]),
+        _source(function, entries["source"]),
+        entries["release"],
+        _roles(function, entries["roles"]),
         trees,
-        recipes.statement_of(function, found["statement"]),
-        recipes.accepted_of(function, found["accepted"]),
-        found["stricter"],
+        recipes.statement_of(function, entries["statement"]),
+        recipes.accepted_of(function, entries["accepted"]),
+        entries["stricter"],
     )
 
 
-def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    recipes.require_typed(function, "[source]", found, _SOURCE)
-    if ("database" in found) == ("folder" in found) or not found.get("root"):
+def _source(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
+    recipes.require_typed(function, "[source]", section, _SOURCE)
+    if ("database" in section) == ("folder" in section) or not section.get("root"):
         rule = "[source] must have a root, and a database or a folder"
         raise AnonError(function, rule, "another source")
-    if "folder" in found and "sha256" in found:
+    if "folder" in section and "sha256" in section:
         raise AnonError(function, "sha256 in [source] must be that of a database", "a folder")
-    name = "database" if "database" in found else "folder"
-    recipes.relative(function, name, found[name])
-    return dict(found)
+    name = "database" if "database" in section else "folder"
+    recipes.relative(function, name, section[name])
+    return dict(section)
 
 
-def _roles(function: str, found: Mapping[str, Any]) -> dict[str, list[str]]:
+def _roles(function: str, section: Mapping[str, Any]) -> dict[str, list[str]]:
     kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
-    recipes.require_typed(function, "[roles]", found, kinds)
-    if not found.get("confirmed", False):
+    recipes.require_typed(function, "[roles]", section, kinds)
+    if not section.get("confirmed", False):
         rule = "[roles] of tables that belong together must be confirmed"
         raise AnonError(function, rule, "confirmed = false", "read them, then write true")
     for role in ROLES:
-        if any(split(name)[-1] == REST for name in found.get(role, [])):
+        if any(split(name)[-1] == REST for name in section.get(role, [])):
             rule = "[roles] must name every column"
             raise AnonError(function, rule, f"* in {role}", "write the names out")
-    return by_parameter(found)
+    return by_parameter(section)
 
 
 def by_parameter(roles: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -158,10 +158,10 @@ def require_named(function: str, recipe: LinkedRecipe, schema: Schema) -> None:
 def schema_sha256(schema: Schema) -> str:
     """Return the hash of the tables, of the names and SQL types of their columns, and of links."""
     tables = [*(node.table for node in schema.nodes.values()), *schema.references.values()]
-    own = [node.link for node in schema.nodes.values() if node.link]
-    said = [
+    tree_links = [node.link for node in schema.nodes.values() if node.link]
+    content = [
         sorted([table.name, [[*pair] for pair in table.types.items()]] for table in tables),
-        sorted(str(link) for link in (*own, *schema.reference_links)),
+        sorted(str(link) for link in (*tree_links, *schema.reference_links)),
     ]
-    text = json.dumps(said, ensure_ascii=False)
+    text = json.dumps(content, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

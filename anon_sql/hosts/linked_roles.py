@@ -35,7 +35,7 @@ def suggested(
     catalog = Catalog(function, ask, Scope(*ask(SCOPE)[0]), files=True)
     top = catalog.add(root)
     out = {fold(name) for name in leave_out}
-    found = [
+    all_links = [
         link
         for link in catalog.links(list(links), root)
         if not {fold(link.child), fold(link.parent)} & out
@@ -46,25 +46,27 @@ def suggested(
         if fold(name) not in out
         for column in columns
     }
-    types = {name: [each["name"] for each in own] for name, _, own in catalog.tables.values()}
-    held = [
+    types = {
+        name: [each["name"] for each in columns] for name, _, columns in catalog.tables.values()
+    }
+    tree_links = [
         link
-        for link in links_of(function, types, found)
+        for link in links_of(function, types, all_links)
         if link.child != link.parent
         and not any(declared[link.child, column] in UNLINKED for column in link.columns)
     ]
-    below, _, references = tree(function, top, held)
-    own = {link.child: link for link in below.values() if link is not None}
+    below, _, references = tree(function, top, tree_links)
+    link_of = {link.child: link for link in below.values() if link is not None}
     relations = {name: relation for name, relation, _ in catalog.tables.values()}
     roles: dict[str, list[str]] = {role: [] for role in ROLES}
     for name, relation, columns in catalog.tables.values():
         if name not in below and name not in references:
             continue
         of = _of_reference(columns) if name in references else _of_table(con, relation)
-        if name in own:
-            of |= _by_person(con, name, own, relations, of)
+        if name in link_of:
+            of |= _by_person(con, name, link_of, relations, of)
         if name in below:
-            of |= _of_links(name, own, found)
+            of |= _of_links(name, link_of, all_links)
         for column in columns:
             role = declared[name, column["name"]] or of[column["name"]]
             roles[role].append(f"{_written(name)}.{_written(column['name'])}")
@@ -87,7 +89,7 @@ def _of_table(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
 def _by_person(
     con: duckdb.DuckDBPyConnection,
     name: str,
-    own: Mapping[str, Link],
+    link_of: Mapping[str, Link],
     relations: Mapping[str, str],
     roles: Mapping[str, str],
 ) -> dict[str, str]:
@@ -96,34 +98,34 @@ def _by_person(
     A number that all rows of one person have is an identifier, and a value that few people have is
     known of them. own: the link of each table below the root; roles: those suggested by row.
     """
-    joined, at, below = f"{relations[name]} AS t0", 0, own[name]
+    joined, depth, below = f"{relations[name]} AS t0", 0, link_of[name]
     while True:
         pairs = zip(below.columns, below.keys, strict=True)
-        on = " AND ".join(f"t{at}.{quote(a)} = t{at + 1}.{quote(b)}" for a, b in pairs)
-        joined += f" JOIN {relations[below.parent]} AS t{at + 1} ON {on}"
-        at += 1
-        if below.parent not in own:
+        on = " AND ".join(f"t{depth}.{quote(a)} = t{depth + 1}.{quote(b)}" for a, b in pairs)
+        joined += f" JOIN {relations[below.parent]} AS t{depth + 1} ON {on}"
+        depth += 1
+        if below.parent not in link_of:
             break
-        below = own[below.parent]
-    person = ", ".join(f"t{at}.{quote(key)} AS __{n}" for n, key in enumerate(below.keys))
-    found = {}
+        below = link_of[below.parent]
+    person = ", ".join(f"t{depth}.{quote(key)} AS __{n}" for n, key in enumerate(below.keys))
+    changed = {}
     for column, role in roles.items():
         if role in ("keep", "quasi"):
             once = f"SELECT DISTINCT {person}, t0.{quote(column)} FROM {joined}"
             suggested_role = _of_table(con, f"(SELECT {quote(column)} FROM ({once}))")[column]
             if suggested_role == "identifier" or (role, suggested_role) == ("keep", "quasi"):
-                found[column] = suggested_role
-    return found
+                changed[column] = suggested_role
+    return changed
 
 
-def _of_links(name: str, own: Mapping[str, Link], found: Sequence[Link]) -> dict[str, str]:
+def _of_links(name: str, link_of: Mapping[str, Link], all_links: Sequence[Link]) -> dict[str, str]:
     """Return the role of the columns of a table that are keys, or links of the tree."""
-    roles = {column: "identifier" for link in found if link.child == name == link.parent
+    roles = {column: "identifier" for link in all_links if link.child == name == link.parent
              for column in link.columns}  # fmt: skip
-    roles |= {key: "identifier" for link in own.values() if link.parent == name
+    roles |= {key: "identifier" for link in link_of.values() if link.parent == name
               for key in link.keys}  # fmt: skip
-    if name in own:
-        roles |= dict.fromkeys(own[name].columns, "quasi")
+    if name in link_of:
+        roles |= dict.fromkeys(link_of[name].columns, "quasi")
     return roles
 
 

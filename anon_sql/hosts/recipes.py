@@ -128,7 +128,7 @@ def is_recipe(path: Path) -> bool:
     return path.suffix.lower() == ".toml"
 
 
-def read(function: str, path: Path) -> Recipe:
+def read_recipe(function: str, path: Path) -> Recipe:
     """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
     return parse(function, path, tables(function, path))
 
@@ -146,49 +146,49 @@ def tables(function: str, path: Path) -> dict[str, Any]:
         raise AnonError(function, "the recipe must be TOML", str(wrong)) from None
 
 
-def parse(function: str, path: Path, said: Mapping[str, Any]) -> Recipe:
+def parse(function: str, path: Path, document: Mapping[str, Any]) -> Recipe:
     """Return the recipe that some tables of TOML are; path: where it is, or is to be written.
 
     Raises AnonError of ``function`` for anything else.
     """
-    found = sections(function, said)
-    if "root" in found["source"]:
+    entries = sections(function, document)
+    if "root" in entries["source"]:
         rule = "the recipe must be one of a single table"
         hint = "anon-sql release RECIPE OUT/ releases tables that belong together"
         raise AnonError(function, rule, "one with root", hint)
-    release = dict(found["release"])
+    release = dict(entries["release"])
     method = release.pop("method", "anonymize")
     return Recipe(
         path.absolute(),
-        _source(function, found["source"]),
+        _source(function, entries["source"]),
         *_release(function, method, release),
-        *_roles(function, found["roles"]),
-        trees_of(function, path.absolute().parent, found["hierarchies"]),
-        statement_of(function, found["statement"]),
-        accepted_of(function, found["accepted"]),
-        found["stricter"],
-        _series(function, found["series"], release),
+        *_roles(function, entries["roles"]),
+        trees_of(function, path.absolute().parent, entries["hierarchies"]),
+        statement_of(function, entries["statement"]),
+        accepted_of(function, entries["accepted"]),
+        entries["stricter"],
+        _series(function, entries["series"], release),
     )
 
 
-def sections(function: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def sections(function: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables of a recipe, those that it lacks empty. Raises AnonError for others."""
-    found = dict(said)
-    require_known(function, "the recipe", found, ("recipe", *_TABLES))
-    if found.get("recipe") != FORM:
+    entries = dict(document)
+    require_known(function, "the recipe", entries, ("recipe", *_TABLES))
+    if entries.get("recipe") != FORM:
         raise AnonError(function, f"the recipe must be one of form {FORM}")
     for name in _TABLES:
-        if not isinstance(found.setdefault(name, {}), dict):
+        if not isinstance(entries.setdefault(name, {}), dict):
             raise AnonError(function, f"[{name}] of the recipe must be a table")
-    require_typed(function, "[made]", found["made"], _MADE)
-    return found
+    require_typed(function, "[made]", entries["made"], _MADE)
+    return entries
 
 
 def require_known(
-    function: str, where: str, found: Mapping[str, Any], names: Sequence[str]
+    function: str, where: str, section: Mapping[str, Any], names: Sequence[str]
 ) -> None:
     """Raise AnonError for an unknown key."""
-    for name in found:
+    for name in section:
         if name not in names:
             rule = f"{where} must have known keys only"
             raise AnonError(function, rule, f"'{name}'", did_you_mean(name, names))
@@ -197,12 +197,12 @@ def require_known(
 def require_typed(
     function: str,
     where: str,
-    found: Mapping[str, Any],
+    section: Mapping[str, Any],
     kinds: Mapping[str, type | tuple[type, ...]],
 ) -> None:
     """Raise AnonError for an unknown key, and for a value of another type."""
-    require_known(function, where, found, list(kinds))
-    for name, value in found.items():
+    require_known(function, where, section, list(kinds))
+    for name, value in section.items():
         if not isinstance(value, kinds[name]) or (
             isinstance(value, list) and not all(isinstance(each, str) for each in value)
         ):
@@ -218,58 +218,58 @@ def relative(function: str, what: str, value: Any) -> str:
     return value
 
 
-def _source(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
-    require_typed(function, "[source]", found, _SOURCE)
-    in_database = {"database", "table"} & set(found)
-    if ("file" in found) == bool(in_database) or len(in_database) == 1:
+def _source(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
+    require_typed(function, "[source]", section, _SOURCE)
+    in_database = {"database", "table"} & set(section)
+    if ("file" in section) == bool(in_database) or len(in_database) == 1:
         rule = "[source] must have a file, or a database and a table"
         raise AnonError(function, rule, "neither or both")
-    relative(function, "file" if "file" in found else "database",
-              found.get("file") or found.get("database"))  # fmt: skip
-    if "schema_sha256" not in found:
+    relative(function, "file" if "file" in section else "database",
+              section.get("file") or section.get("database"))  # fmt: skip
+    if "schema_sha256" not in section:
         rule = "[source] must have a schema_sha256"
         hint = Option("anon-sql roles FILE --recipe PATH", verb="") + " writes one"
         raise AnonError(function, rule, None, hint)
-    return dict(found)
+    return dict(section)
 
 
 def release_keys(method: str) -> list[str]:
     """Return the keys of [release] for a method."""
-    known = [name for name in takes(method) if name not in {*PARAMETER.values(), *_WITHOUT}]
-    return ["method", *known, *_OF_COMMAND]
+    parameters = [name for name in takes(method) if name not in {*PARAMETER.values(), *_WITHOUT}]
+    return ["method", *parameters, *_OF_COMMAND]
 
 
-def _release(function: str, method: Any, found: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+def _release(function: str, method: Any, section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     if not isinstance(method, str) or fold(method) not in release_methods():
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
-    require_known(function, "[release]", found, release_keys(fold(method)))
-    named_key(function, "key in [release]", found.get("key"), NO_SECRET)
-    if found.get(UNIT, PERSON) not in (PERSON, ROW):
+    require_known(function, "[release]", section, release_keys(fold(method)))
+    named_key(function, "key in [release]", section.get("key"), NO_SECRET)
+    if section.get(UNIT, PERSON) not in (PERSON, ROW):
         raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}")
-    return fold(method), dict(found)
+    return fold(method), dict(section)
 
 
-def _roles(function: str, found: Mapping[str, Any]) -> tuple[dict[str, list[str]], bool]:
+def _roles(function: str, section: Mapping[str, Any]) -> tuple[dict[str, list[str]], bool]:
     kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
-    require_typed(function, "[roles]", found, kinds)
+    require_typed(function, "[roles]", section, kinds)
     named: dict[str, str] = {}
     for role in ROLES:
-        for name in found.get(role, []):
+        for name in section.get(role, []):
             if name == REST:
                 rule = "[roles] must name every column"
                 raise AnonError(function, rule, f"* in {role}", "write the names out")
             if fold(name) in named:
                 raise AnonError(function, "a column has one role", f"{name} twice")
             named[fold(name)] = role
-    roles = {PARAMETER[role]: list(found.get(role, [])) for role in ROLES}
-    return roles, bool(found.get("confirmed", False))
+    roles = {PARAMETER[role]: list(section.get(role, [])) for role in ROLES}
+    return roles, bool(section.get("confirmed", False))
 
 
-def trees_of(function: str, folder: Path, found: Mapping[str, Any]) -> dict[str, Path]:
+def trees_of(function: str, folder: Path, section: Mapping[str, Any]) -> dict[str, Path]:
     """Return the file of each hierarchy, whose name up to its first dot is that of the column."""
     files = {}
-    for name, file in found.items():
+    for name, file in section.items():
         path = folder / relative(function, f"the hierarchy of {name}", file)
         if fold(path.name.partition(".")[0]) != fold(name):
             rule = f"the hierarchy of {name} must be in a file of that name"
@@ -278,40 +278,42 @@ def trees_of(function: str, folder: Path, found: Mapping[str, Any]) -> dict[str,
     return files
 
 
-def statement_of(function: str, found: Mapping[str, Any]) -> dict[str, Any]:
+def statement_of(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
     """Return [statement] of a recipe. Raises AnonError for unknown keys and audiences."""
-    require_typed(function, "[statement]", found, _STATEMENT)
-    if found.get("audience", AUDIENCES[0]) not in AUDIENCES:
+    require_typed(function, "[statement]", section, _STATEMENT)
+    if section.get("audience", AUDIENCES[0]) not in AUDIENCES:
         rule = f"audience must be {' or '.join(AUDIENCES)}"
-        raise AnonError(function, rule, f"'{found['audience']}'")
-    return dict(found)
+        raise AnonError(function, rule, f"'{section['audience']}'")
+    return dict(section)
 
 
-def accepted_of(function: str, found: Mapping[str, Any]) -> dict[str, str]:
+def accepted_of(function: str, section: Mapping[str, Any]) -> dict[str, str]:
     """Return [accepted] of a recipe. Raises AnonError for unknown rules and empty sentences."""
-    require_known(function, "[accepted]", found, ACCEPTABLE)
-    for name, why in found.items():
+    require_known(function, "[accepted]", section, ACCEPTABLE)
+    for name, why in section.items():
         words = _WORD.findall(why) if isinstance(why, str) else []
         if len(words) < 2 or max(map(len, words)) < 3:
             rule = f"{name} in [accepted] must be a sentence of two words or more"
             got = "less" if isinstance(why, str) and why.strip() else None
             raise AnonError(function, rule, got, "write why the release may be signed all the same")
-    return dict(found)
+    return dict(section)
 
 
-def _series(function: str, found: Mapping[str, Any], release: Mapping[str, Any]) -> dict[str, Any]:
-    require_typed(function, "[series]", found, _SERIES)
-    if found and function not in _OF_SERIES:
+def _series(
+    function: str, section: Mapping[str, Any], release: Mapping[str, Any]
+) -> dict[str, Any]:
+    require_typed(function, "[series]", section, _SERIES)
+    if section and function not in _OF_SERIES:
         rule = "the recipe must be one without [series]"
         hint = "anon-sql release, and anon_sql.recipe in Python, write the state of a series"
         raise AnonError(function, rule, "one of a series", hint)
-    if found:
-        relative(function, "file in [series]", found.get("file"))
-    if found and "key" in release:
+    if section:
+        relative(function, "file in [series]", section.get("file"))
+    if section and "key" in release:
         rule = "the key of a series must stand in [series]"
         raise AnonError(function, rule, "one in [release]", "move it")
-    named_key(function, "key in [series]", found.get("key"), NO_SECRET)
-    return dict(found)
+    named_key(function, "key in [series]", section.get("key"), NO_SECRET)
+    return dict(section)
 
 
 def schema_sha256(types: Mapping[str, str]) -> str:
@@ -359,8 +361,8 @@ def require_digest(function: str, file: Path, stated: str | None) -> None:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_mtime_ns, found.st_size
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=16)
@@ -404,8 +406,8 @@ def write(
     lines = [f"recipe = {FORM}"]
     lines += _section("source", source, "sha256", "other content is refused unless you remove it")
     lines += _section("release", release)
-    said = "true once somebody has read them"
-    lines += _section("roles", {"confirmed": False, **roles}, "confirmed", said)
+    comment = "true once somebody has read them"
+    lines += _section("roles", {"confirmed": False, **roles}, "confirmed", comment)
     if others.get("hierarchies"):
         lines += _section("hierarchies", others["hierarchies"])
     lines += _section("statement", statement)

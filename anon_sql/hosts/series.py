@@ -36,28 +36,32 @@ class InSeries:
 
     def check(self) -> None:
         """Raise AnonError for a function without series, and for unknown parameters."""
-        known = {**takes(self.method), **takes(NAME)}
+        parameters = {**takes(self.method), **takes(NAME)}
         require_cohorts(self.method)
         for name in self.parameters:
-            if name not in known or name in ("tbl", "state", "series", "k"):
+            if name not in parameters or name in ("tbl", "state", "series", "k"):
                 raise AnonError(
                     self.method, "parameters must be those of the method", f"'{name}'",
-                    did_you_mean(name, list(known)),
+                    did_you_mean(name, list(parameters)),
                 )  # fmt: skip
 
     @property
     def _next(self) -> dict[str, Any]:
-        given = {name: value for name, value in self._given.items() if name in takes(NAME)}
-        if float(given.get("l", 0.5)).is_integer():  # elsewhere l may be a fraction
-            given["l"] = int(given["l"])
-        return given
+        parameters = {
+            name: value for name, value in self._set_parameters.items() if name in takes(NAME)
+        }
+        if float(parameters.get("l", 0.5)).is_integer():  # elsewhere l may be a fraction
+            parameters["l"] = int(parameters["l"])
+        return parameters
 
     @property
     def _release(self) -> dict[str, Any]:
-        return {name: value for name, value in self._given.items() if name not in _OF_STATE}
+        return {
+            name: value for name, value in self._set_parameters.items() if name not in _OF_STATE
+        }
 
     @property
-    def _given(self) -> dict[str, Any]:
+    def _set_parameters(self) -> dict[str, Any]:
         return {name: value for name, value in self.parameters.items() if value is not None}
 
     def step(self, con: duckdb.DuckDBPyConnection) -> None:
@@ -107,23 +111,23 @@ def release_in_series(con: duckdb.DuckDBPyConnection, call: InSeries, target: Ta
     unique on the kept columns.
     """
     call.check()
-    own = not in_transaction(con)
+    owns_transaction = not in_transaction(con)
     before, (sql, parameters) = None, call.select
     try:
         with as_raised(), target.opened() as write:
-            known = call.state(con) if own else None
-            with transaction(con) if own else nullcontext():
+            earlier_state = call.state(con) if owns_transaction else None
+            with transaction(con) if owns_transaction else nullcontext():
                 call.step(con)
                 con.execute(f"CREATE OR REPLACE TEMP TABLE {_ROWS} AS {sql}", parameters)
                 rows = write(f"FROM temp.{_ROWS}", {})
-                said = unique_in_series(
+                warning = unique_in_series(
                     con, call.tbl, f"FROM temp.{_ROWS}", {**call.parameters, "k": call.k}
                 )
                 con.execute(f"DROP TABLE temp.{_ROWS}")
-            before = known
+            before = earlier_state
     except BaseException:
         if before is not None:
             call.put_back(con, before)
         raise
-    warn(call.method, said)
+    warn(call.method, warning)
     return rows

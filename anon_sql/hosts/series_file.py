@@ -46,10 +46,10 @@ class SeriesFile:
             raise AnonError(function, _RULE, f"'{self.path}', which does not exist")
         mode = "" if made else " (READ_ONLY)"
         self._attach(con, function, mode)
-        found = _tables(con, self._name)
-        if not made and _STATE not in found:
+        tables = _tables(con, self._name)
+        if not made and _STATE not in tables:
             raise AnonError(function, _RULE, f"'{self.path}', which has no table {_STATE}")
-        if _STATE in found:
+        if _STATE in tables:
             con.execute(f"CREATE TEMP TABLE {_STATE} AS FROM {self._name}.main.{_STATE}")
 
     def _attach(self, con: duckdb.DuckDBPyConnection, function: str, mode: str = "") -> None:
@@ -70,14 +70,14 @@ class SeriesFile:
 
         call: the parameters of the method by name.
         """
-        given = {name: value for name, value in call.items() if name != "k"}
-        given |= {**self.options, "key": self.key}
-        asked = InSeries("raw", STATE, method, call["k"], given)
-        asked.check()
+        options = {name: value for name, value in call.items() if name != "k"}
+        options |= {**self.options, "key": self.key}
+        in_series = InSeries("raw", STATE, method, call["k"], options)
+        in_series.check()
         self.load(con, "release", made=True)
         with as_raised():
-            asked.step(con)
-            sql, parameters = asked.select
+            in_series.step(con)
+            sql, parameters = in_series.select
             con.execute(f"CREATE TEMP TABLE released AS {sql}", parameters)
         ((rows,),) = con.execute("SELECT count(*) FROM released").fetchall()
         return int(rows)
@@ -155,11 +155,11 @@ def naming(state: SeriesFile | None) -> dict[str, str]:
 
 
 def _tables(con: duckdb.DuckDBPyConnection, home: str) -> set[str]:
-    found = con.execute(
+    rows = con.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = ? AND schema_name = 'main'",
         [home],
     )
-    return {name for (name,) in found.fetchall()}
+    return {name for (name,) in rows.fetchall()}
 
 
 @dataclass(frozen=True)
@@ -186,10 +186,10 @@ class _Written:
 
 def _writing(con: duckdb.DuckDBPyConnection, home: str) -> list[_Written]:
     """Return the files of a release: itself, and then its manifest, if any."""
-    found = con.execute(
+    rows = con.execute(
         f"SELECT temporary, target, sha256 FROM {home}.main.{_WRITING} ORDER BY rowid"
     ).fetchall()
-    return [_Written(Path(temporary), Path(target), sha256) for temporary, target, sha256 in found]
+    return [_Written(Path(temporary), Path(target), sha256) for temporary, target, sha256 in rows]
 
 
 def _settle(con: duckdb.DuckDBPyConnection, home: str, *, undo: bool) -> None:
@@ -220,6 +220,6 @@ def of_recipe(recipe: Recipe) -> SeriesFile | None:
     """Return the state that a recipe names."""
     if not recipe.series:
         return None
-    own = dict(recipe.series)
-    path, key = recipe.path.parent / own.pop("file"), own.pop("key", KEY)
-    return SeriesFile(path, key, own)
+    options = dict(recipe.series)
+    path, key = recipe.path.parent / options.pop("file"), options.pop("key", KEY)
+    return SeriesFile(path, key, options)

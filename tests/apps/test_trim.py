@@ -75,7 +75,7 @@ def test_roles_report_blanks_and_a_recipe_proposes_to_remove_them(tmp_path, kind
 def test_a_recipe_trims_what_it_reads_and_sql_refuses_to_read_it(con, tmp_path, kind):
     source, path = made(tmp_path, kind), tmp_path / "stays.toml"
     assert run("roles", source, "--recipe", path).exit_code == 0
-    by_recipe.load(con, "release", recipes.read("release", path))
+    by_recipe.load(con, "release", recipes.read_recipe("release", path))
     assert {ward for (ward,) in con.table("raw").project("ward").fetchall()} == {"Neuro", "Onko"}
     said = fails(con, f"FROM anonymize_recipe('{path}')")
     assert said.startswith("recipe: [source] must not say how the file is read for DuckDB to read")

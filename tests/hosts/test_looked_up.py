@@ -59,7 +59,7 @@ def test_a_name_means_another_table_after_use_in_one_transaction(tmp_path):
 
 
 def test_threads_that_look_up_more_tables_than_are_kept(monkeypatch):
-    monkeypatch.setattr(binding, "_MOST", 1)
+    monkeypatch.setattr(binding, "_MAX_TABLES", 1)
     monkeypatch.setattr(registry, "catalog", lambda token, relation: [])
     scope = {"db": "x", "relation": "t", "database": "memory", "schema": "main", "path": ""}
     with ThreadPoolExecutor(8) as pool:

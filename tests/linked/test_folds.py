@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from anon_sql import AnonError
-from anon_sql.hosts.linked import given_of, schema_of
+from anon_sql.hosts.linked import rows_of_table, schema_of
 from anon_sql.linked.folds import require_folds
 from anon_sql.linked.options import LinkedCall, Linking
 from anon_sql.linked.release import plan, released
@@ -16,7 +16,7 @@ from anon_sql.linked.release import plan, released
 def made(hospital_of):
     con = hospital_of(200)
     schema = schema_of(con, "release_linked", "person", roles={})
-    given = {name: given_of(con, node) for name, node in schema.nodes.items()}
+    given = {name: rows_of_table(con, node) for name, node in schema.nodes.items()}
     asked = LinkedCall("release_linked", 5, Linking(l=2))
     found = plan(asked, schema, given)
     return schema, {n: released(asked, schema, found, node)[0] for n, node in schema.nodes.items()}

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from anon_sql.hosts.linked import given_of, schema_of
+from anon_sql.hosts.linked import rows_of_table, schema_of
 from anon_sql.linked.options import LinkedCall, Linking
 from anon_sql.linked.release import new_keys, plan, released
 
@@ -18,7 +18,7 @@ def hospital(hospital_of):
 
 def test_rows_that_look_alike_are_in_a_random_order(hospital):
     schema = schema_of(hospital, "release_linked", "person", roles={})
-    given = {name: given_of(hospital, node) for name, node in schema.nodes.items()}
+    given = {name: rows_of_table(hospital, node) for name, node in schema.nodes.items()}
     asked = LinkedCall("release_linked", 5, Linking(surplus="unlink"))
     made = plan(asked, schema, given)
     # keys that are numbers of raw rows show the order of raw rows in the release
@@ -42,7 +42,7 @@ def test_new_keys_are_different():
 def test_texts_that_repeat_are_held_once(hospital):
     schema = schema_of(hospital, "release_linked", "person", roles={})
     for node in schema.nodes.values():
-        values = given_of(hospital, node).values
+        values = rows_of_table(hospital, node).values
         for field in values.schema:
             own = values.column(field.name)
             few = 4 * len(own.unique()) < len(own)

@@ -213,7 +213,7 @@ def test_a_recipe_that_is_written_is_read(tmp_path):
         statement={"purpose": "x", "recipient": "", "assumptions": ["y"], "audience": "public"},
         made={"anon_sql": "1", "duckdb": "2"},
     )
-    found = recipes.read("release", path)
+    found = recipes.read_recipe("release", path)
     assert (found.method, found.parameters) == ("mondrian", {"k": 5})
     assert found.roles == {
         "quasi": names[:2],
@@ -230,7 +230,7 @@ def test_a_recipe_holds_no_value_and_no_absolute_path(folder):
     text = (folder / "recipe.toml").read_text()
     assert str(folder) not in text
     with pytest.raises(AnonError, match="of form 1"):
-        recipes.read("release", _written(folder, "x = 1"))
+        recipes.read_recipe("release", _written(folder, "x = 1"))
 
 
 def _written(folder, text):

@@ -17,7 +17,7 @@ import pytest
 import anon_sql
 from anon_sql import AnonWarning, datasets
 from anon_sql.hosts.duckdb.sql_files import sql_files
-from anon_sql.hosts.linked import given_of, schema_of
+from anon_sql.hosts.linked import rows_of_table, schema_of
 from anon_sql.hosts.parts import release as parts
 from anon_sql.hosts.parts.spilling import RegionRows
 from anon_sql.linked import release
@@ -254,7 +254,7 @@ def test_nor_of_linked_tables(con):
             insert(con, "new", list(enumerate(values)))
             con.execute(f"UPDATE {table} SET {column} = v FROM new WHERE {table}.rowid = new.place")
         schema = schema_of(con, "release_linked", "person", roles={})
-        given = {name: given_of(con, node) for name, node in schema.nodes.items()}
+        given = {name: rows_of_table(con, node) for name, node in schema.nodes.items()}
         visits = given["visit"].values.select(["visited", "ward"]).to_pylist()
         plan = release.plan(LinkedCall("release_linked", 5, Linking()), schema, given)
         owners = plan.tied["visit"].parent.tolist()

@@ -128,7 +128,7 @@ def write(
 def release(call: ReleaseCall) -> None:
     """Write the release of a recipe with its manifest, unless the verdict is red or open."""
     path, out = call.source, call.out
-    recipe = recipes.read("release", path)
+    recipe = recipes.read_recipe("release", path)
     stricter("release", recipe.stricter)
     output = Output(Path(out), means_folder(out), True)
     recipes.require_content("release", recipe)

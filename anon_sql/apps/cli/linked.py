@@ -248,7 +248,7 @@ def checks_of(
 def release_by_recipe(call: ReleaseCall) -> None:
     """Release the tables that belong together by a recipe, with their manifest."""
     refuse(_ONE_TABLE, call.of_one_table)
-    recipe = linked_recipes.read("release", call.source)
+    recipe = linked_recipes.read_linked_recipe("release", call.source)
     linked_recipes.require_source("release", recipe)
     said, parameters = recipe.statement, dict(recipe.parameters)
     linking = {"link": recipe.source.get("links"), "leave_out": recipe.source.get("leave_out")}
@@ -298,7 +298,11 @@ def verdict_of(
 
     raw: their source, or a recipe that names it. found: figures of the tables.
     """
-    asked = judging("report", linked_recipes.read("report", raw)) if is_recipe(raw) else {}
+    asked = (
+        judging("report", linked_recipes.read_linked_recipe("report", raw))
+        if is_recipe(raw)
+        else {}
+    )
     name = manifest.beside(folder).name
     return judged_tables(written, name, failed, measured_in=found, **asked)
 
@@ -331,7 +335,7 @@ def source_of(function: str, path: Path) -> Path:
     """Return the source of linked tables, which may be named by a recipe."""
     if not is_recipe(path):
         return path
-    recipe = linked_recipes.read(function, path)
+    recipe = linked_recipes.read_linked_recipe(function, path)
     linked_recipes.require_source(function, recipe)
     return recipe.place
 

@@ -65,7 +65,7 @@ class HelpWords(Spelling):
 
     has = frozenset()
 
-    def parameter(self, name: str, said: str | None) -> str:
+    def parameter(self, name: str, in_sql: str | None) -> str:
         return flag(name)
 
     def argument(self, name: str, value: Any) -> str:

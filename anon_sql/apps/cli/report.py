@@ -91,7 +91,7 @@ def report(
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
             return
-        recipe = recipes.read("report", raw) if recipes.is_recipe(raw) else None
+        recipe = recipes.read_recipe("report", raw) if recipes.is_recipe(raw) else None
         if recipe is None:
             files.check_source("report", "RAW", raw)
         files.check_source("report", "RELEASED", released)

@@ -51,8 +51,8 @@ class Options(Spelling):
     def function(self, name: str) -> str:
         return self.command if name in _WITHIN else name
 
-    def parameter(self, name: str, said: str | None) -> str:
-        return self._option(name) or super().parameter(name, said)
+    def parameter(self, name: str, in_sql: str | None) -> str:
+        return self._option(name) or super().parameter(name, in_sql)
 
     def argument(self, name: str, value: Any) -> str:
         option = self._option(name)

@@ -69,7 +69,7 @@ def _source(source: Path, table: str | None) -> Path:
         files.check_source(NAME, "DATABASE", path)
         return path
     if recipes.is_recipe(source):
-        recipes.read(NAME, source)
+        recipes.read_recipe(NAME, source)
     elif source.suffix.lower() in (".duckdb", ".db"):
         raise AnonError(NAME, "a database must come with --table")
     else:

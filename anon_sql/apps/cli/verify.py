@@ -235,7 +235,7 @@ def verify(
             files.check_source("verify", "--raw", raw)
         if recipe is not None and (raw or hierarchy):
             raise AnonError("verify", "--recipe must come without --raw and --hierarchy")
-        by = None if recipe is None else recipes.read("verify", recipe)
+        by = None if recipe is None else recipes.read_recipe("verify", recipe)
         path = manifest.beside(released)
         if not path.is_file():
             hint = "anon-sql release --manifest writes one"
@@ -289,7 +289,7 @@ def _verify_linked(
 ) -> None:
     """Check the tables of a folder that belong together."""
     checks = []
-    by = None if recipe is None else linked_recipes.read("verify", recipe)
+    by = None if recipe is None else linked_recipes.read_linked_recipe("verify", recipe)
     if recipe is not None:
         raw = source_of("verify", recipe)
         checks.append(_by_recipe(written, digest(recipe)))

@@ -32,7 +32,7 @@ def gather(
     the recipe that names it. hierarchy: a file or folder of those that the release was made with.
     """
     recipe, raw = raw, source_of("report", raw)
-    by = linked_recipes.read("report", recipe) if is_recipe(recipe) else None
+    by = linked_recipes.read_linked_recipe("report", recipe) if is_recipe(recipe) else None
     checks = [
         {"property": each.what, "state": each.word, "passed": each.holds, "found": each.found}
         for each in checks_of(written, folder, raw, hierarchy, by, function="report", called="RAW")

@@ -343,7 +343,7 @@ class Bench:
         with _all_or_none([*paths.values(), output.manifest]):
             with atomic_file(paths["recipe"]) as temporary:
                 recipes.write(temporary, **tables)
-            recipe = recipes.read(NAME, paths["recipe"])
+            recipe = recipes.read_recipe(NAME, paths["recipe"])
             self.con.execute("DROP TABLE IF EXISTS written")  # of an attempt before
             written = by_recipe.write(
                 self.con, recipe, by_recipe.asked(recipe), output, made.released

@@ -65,7 +65,7 @@ class Source:
     @property
     def recipe(self) -> Recipe:
         """Return the recipe of a source that is one."""
-        return recipes.read(NAME, self.path)
+        return recipes.read_recipe(NAME, self.path)
 
     @property
     def file(self) -> tuple[Path, str | None]:
@@ -179,7 +179,7 @@ class Source:
         if self.is_recipe or not path.is_file():
             return None
         try:
-            recipe = recipes.read(NAME, path)
+            recipe = recipes.read_recipe(NAME, path)
         except AnonError as error:
             return {"name": path.name, "differs": [sentence(error)[0]], "tables": None}
         differs = []

@@ -89,9 +89,9 @@ class Screens(Spelling):
     def function(self, name: str) -> str:
         return ""
 
-    def parameter(self, name: str, said: str | None) -> str:
+    def parameter(self, name: str, in_sql: str | None) -> str:
         if name not in _FIELDS:
-            return f"{said or name} in the recipe" if name.islower() else said or name
+            return f"{in_sql or name} in the recipe" if name.islower() else in_sql or name
         text, control = _FIELDS[name]
         self.controls += [control] if control else []
         return text

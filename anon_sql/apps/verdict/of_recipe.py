@@ -132,7 +132,7 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     the kept columns, as release functions do, although a sentence accepts them. Raises AnonError,
     and leaves the state as it was, if the verdict is red, or amber and a rule lacks its sentence.
     """
-    found = recipes.read("recipe", Path(path))
+    found = recipes.read_recipe("recipe", Path(path))
     if others := [name for name in ("parts", "part_rows") if name in found.parameters]:
         rule = "a release of anon_sql.recipe must not be made in parts"
         raise AnonError("recipe", rule, others[0], "anon-sql release makes it")

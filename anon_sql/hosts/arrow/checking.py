@@ -54,8 +54,8 @@ def require_as_checked(
     if checked is None or sent.column_names != names or sent.num_rows != len(checked.hashes):
         raise unchecked(request.function, "other rows")
     kept = {quote(name): frame.columns.types[name] for name in request.kept}
-    found = _hash(frame, request, sent, row_hash(kept), scratch)
-    if not np.array_equal(found, checked.hashes):
+    hashes = _hash(frame, request, sent, row_hash(kept), scratch)
+    if not np.array_equal(hashes, checked.hashes):
         raise unchecked(request.function, "the kept values of others")
     of_class = {
         name: partial(text.take, pa.array(checked.labels[name].label_of))
@@ -95,7 +95,7 @@ def _hash(
     frame: Frame,
     request: Request,
     table: pa.Table,
-    said: str,
+    hash_sql: str,
     scratch: duckdb.DuckDBPyConnection,
 ) -> Hashes:
     """Return the value of a hash, as SQL, for every row of a table, uint64[n]."""
@@ -106,8 +106,8 @@ def _hash(
     try:
         with stopping.reaching(scratch.interrupt):
             rows = scratch.from_arrow(table).project(", ".join(columns))
-            found: Hashes = rows.project(f"{said} AS found").to_arrow_table()["found"].to_numpy()
-            return found
+            hashes: Hashes = rows.project(f"{hash_sql} AS hash").to_arrow_table()["hash"].to_numpy()
+            return hashes
     except duckdb.InterruptException:
         stopping.check(request.function)
         raise

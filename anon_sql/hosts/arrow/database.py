@@ -46,9 +46,9 @@ def settings_of(function: str, threads: Any, time_zone: Any, connection: Any) ->
             function, Parameter("time_zone") + " must be a name", type(time_zone).__name__
         )
     if connection is None:
-        found = Settings(count or os.cpu_count() or 1, time_zone)
-        with cursor(found, function):
-            return found
+        settings = Settings(count or os.cpu_count() or 1, time_zone)
+        with cursor(settings, function):
+            return settings
     if not isinstance(connection, Connection):
         raise AnonError(
             function,
@@ -57,7 +57,7 @@ def settings_of(function: str, threads: Any, time_zone: Any, connection: Any) ->
             "duckdb.connect() and anon_sql.connect() make one",
         )
     try:
-        ((own, limit, zone),) = connection.execute(
+        ((thread_setting, limit, zone),) = connection.execute(
             "SELECT current_setting('threads'), current_setting('memory_limit'), "
             "current_setting('TimeZone')"
         ).fetchall()
@@ -65,7 +65,7 @@ def settings_of(function: str, threads: Any, time_zone: Any, connection: Any) ->
         rule = Parameter("connection") + " must be open"
         raise AnonError(function, rule, "one that cannot be asked") from None
     zone = zone if time_zone == "UTC" else time_zone
-    return Settings(count or int(own), zone, limit, connection)
+    return Settings(count or int(thread_setting), zone, limit, connection)
 
 
 @contextmanager
@@ -83,15 +83,15 @@ def cursor(settings: Settings, function: str, *, registered: bool = False) -> It
         if registered and key not in _registered:
             register(_open[key])
             _registered.add(key)
-        own = _open[key].cursor()
-    with closing(own):
+        opened = _open[key].cursor()
+    with closing(opened):
         try:
-            own.execute("SET TimeZone = ?", [settings.time_zone])
+            opened.execute("SET TimeZone = ?", [settings.time_zone])
         except duckdb.Error:
             rule = Parameter("time_zone") + " must be a time zone that DuckDB knows"
             hint = "for instance " + Argument("time_zone", "Europe/Berlin")
             raise AnonError(function, rule, None, hint) from None
-        yield own
+        yield opened
 
 
 def _leave_those_of_parent() -> None:

@@ -53,13 +53,13 @@ class Frame:
         of the result are in the order of the table.
         """
         jobs: list[tuple[Callable[[], Any]]] = [
-            (partial(_taken, rows[name], at),) for name, at in positions.items()
+            (partial(_taken, rows[name], places),) for name, places in positions.items()
         ]
         jobs += [(make,) for make in labels.values()]
         size = len(next(iter(positions.values()), ())) or 1
-        found = workers.map(_call, jobs, [size] * len(jobs))
-        made = dict(zip([*positions, *labels], found, strict=True))
-        return pa.table({name: made[name] for name in self.columns.types if name in made})
+        arrays = workers.map(_call, jobs, [size] * len(jobs))
+        by_name = dict(zip([*positions, *labels], arrays, strict=True))
+        return pa.table({name: by_name[name] for name in self.columns.types if name in by_name})
 
     def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
         """Return an assembled frame as Arrow; types: those of its columns by name."""
@@ -78,12 +78,12 @@ def _taken(values: pa.ChunkedArray, positions: Positions) -> pa.Array:
 
     Text that recurs is taken through its dictionary, in a third of the time.
     """
-    at, few = pa.array(positions), pa.array(positions[:_SAMPLE])
+    indices, sample = pa.array(positions), pa.array(positions[:_SAMPLE])
     text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    if not text or pc.count_distinct(values.take(few)).as_py() > len(few) // 4:
-        return occurring(one_array(values).take(at))
+    if not text or pc.count_distinct(values.take(sample)).as_py() > len(sample) // 4:
+        return occurring(one_array(values).take(indices))
     coded = one_array(values.dictionary_encode().unify_dictionaries())
-    return coded.dictionary.take(coded.indices.take(at))
+    return coded.dictionary.take(coded.indices.take(indices))
 
 
 def _call(make: Callable[[], Any]) -> Any:

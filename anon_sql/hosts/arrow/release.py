@@ -81,13 +81,13 @@ def released(
         return _empty(frame, request, rows, shown_names, settings)
     table = _Rows(request, columns, rows, scratch, Workers(function, settings.threads))
     made = table.with_records() if request.method and request.method.perturbative else None
-    found = release(table.source() if made is None else made.source(), request, paths)
+    core_release = release(table.source() if made is None else made.source(), request, paths)
     origin = {} if made is None else made.origin or {}
     positions = {
-        name: origin[name][found.position] if name in origin else found.position
+        name: origin[name][core_release.position] if name in origin else core_release.position
         for name in request.kept
     }
-    made_frame = _assembled(frame, request, rows, found, positions, scratch, table.workers)
+    made_frame = _assembled(frame, request, rows, core_release, positions, scratch, table.workers)
     if warns:
         warn(function, (table if made is None else made).unique_on_kept(positions))
     return made_frame
@@ -106,7 +106,7 @@ def warn_of_rows(
     rows = columns.read(roles.identifier) if roles.identifier else None
     if rows is None or not rows.num_rows:
         return
-    known = []
+    identifiers = []
     for name in roles.identifier:
         values, kind = rows[name], columns.types[name]
         if pa.types.is_nested(values.type):
@@ -119,8 +119,8 @@ def warn_of_rows(
             Counts(distinct + (values.null_count > 0), 0, 0),
             sample if is_text else [],
         )
-        known.append(Identifier(name, kind_of(shape), shape.non_null, distinct))
-    key = person_key(known)
+        identifiers.append(Identifier(name, kind_of(shape), shape.non_null, distinct))
+    key = person_key(identifiers)
     if key is not None:
         warnings.warn(
             f"{key.name} has {key.values:,} values in {key.rows:,} rows, and k counts rows; "
@@ -142,13 +142,13 @@ def looked_at(request: Request, columns: Columns, rows: pa.Table, settings: Sett
     if not request.rest:
         return request
     name = f"{_REST}{next(_numbers)}"
-    with cursor(settings, request.function, registered=True) as own:
+    with cursor(settings, request.function, registered=True) as con:
         chosen = rows.select(list(request.rest))
-        columns.restored(own.from_arrow(chosen), chosen.column_names).create_view(name)
+        columns.restored(con.from_arrow(chosen), chosen.column_names).create_view(name)
         try:
-            looks = looks_of(own, chosen.column_names, hashed(quote(name)))
+            looks = looks_of(con, chosen.column_names, hashed(quote(name)))
         finally:
-            own.execute(f"DROP VIEW {quote(name)}")
+            con.execute(f"DROP VIEW {quote(name)}")
     return without_identifiers(request, shapes_of(request.rest, looks))
 
 
@@ -185,9 +185,9 @@ class _Rows:
         wanted = {_HASH: row_hash(kept)}
         wanted |= {_KEY + name: sort_key(quote(name)) for name in keys}
         wanted |= {name: quote(name) for name in taken if name not in direct}
-        found = self.asked(wanted)
+        values = self.values_of(wanted)
         arrays = [self.rows[name] for name in direct]
-        arrays += [found[name] for name in wanted]
+        arrays += [values[name] for name in wanted]
         jobs = [(each,) for each in arrays]
         made = dict(
             zip(
@@ -213,11 +213,11 @@ class _Rows:
         kept, types = kept_of(self.request), self.columns.types
         if not kept:
             return None
-        marks = self.asked({name: mark(quote(name), types[name]) for name in kept})
+        marks = self.values_of({name: mark(quote(name), types[name]) for name in kept})
 
         def hashes_of(name: str) -> Hashes:
-            found: Hashes = integers(marks[name].combine_chunks())[positions[name]]
-            return found
+            hashes: Hashes = integers(marks[name].combine_chunks())[positions[name]]
+            return hashes
 
         rows = len(positions[kept[0]])
         return unique_sentence(UNIQUE_SHARE, kept, hashes_of, rows, self.request.k)
@@ -227,9 +227,9 @@ class _Rows:
         same = self.rows.schema.field(name).type in _AS_SENT
         return same and name not in self.columns.carried
 
-    def asked(self, wanted: Mapping[str, str]) -> pa.Table:
+    def values_of(self, wanted: Mapping[str, str]) -> pa.Table:
         """Return the values of SQL expressions by name for every row, in order."""
-        text = ", ".join(f"{said} AS {quote(name)}" for name, said in wanted.items())
+        text = ", ".join(f"{expression} AS {quote(name)}" for name, expression in wanted.items())
         rows = self.columns.restored(self.scratch.from_arrow(self.rows), self.rows.column_names)
         try:
             with stopping.reaching(self.scratch.interrupt):
@@ -247,26 +247,26 @@ class _Rows:
         shown_names = [n for n in self.columns.types if n in {*request.kept, *request.quasi}]
         wanted = {name: quote(name) for name in shown_names}
         wanted |= {_MARK + name: mark(quote(name), self.columns.types[name]) for name in wanted}
-        found = self.asked(wanted)
-        at = synthesize(
+        values = self.values_of(wanted)
+        positions = synthesize(
             request,
-            {name: found[name].combine_chunks() for name in shown_names},
-            {name: found[_MARK + name].combine_chunks() for name in shown_names},
+            {name: values[name].combine_chunks() for name in shown_names},
+            {name: values[_MARK + name].combine_chunks() for name in shown_names},
         )
-        many = len(next(iter(at.values())))
+        many = len(next(iter(positions.values())))
         if many == 0:
             return self
         added = pa.table(
             {
-                name: self.rows[name].take(pa.array(at[name]))
-                if name in at
+                name: self.rows[name].take(pa.array(positions[name]))
+                if name in positions
                 else pa.nulls(many, self.rows.schema.field(name).type)
                 for name in self.rows.column_names
             },
             schema=self.rows.schema,
         )
         whole = np.arange(real, dtype=np.int32)
-        origin = {name: np.append(whole, of.astype(np.int32)) for name, of in at.items()}
+        origin = {name: np.append(whole, of.astype(np.int32)) for name, of in positions.items()}
         rows = pa.concat_tables([self.rows, added])
         return _Rows(request, self.columns, rows, self.scratch, self.workers, origin, real)
 
@@ -275,7 +275,7 @@ def _assembled(
     frame: Frame,
     request: Request,
     rows: pa.Table,
-    found: Release,
+    core_release: Release,
     positions: Mapping[str, Positions],
     scratch: duckdb.DuckDBPyConnection,
     workers: Workers,
@@ -294,8 +294,8 @@ def _assembled(
         }
 
     labels = {
-        name: partial(_of_rows, text, found.labels[name], found.class_of)
-        for name, text in texts(found.labels).items()
+        name: partial(_of_rows, text, core_release.labels[name], core_release.class_of)
+        for name, text in texts(core_release.labels).items()
     }
     allowed = {*request.kept, *request.quasi}
     if {*positions, *labels} != allowed or not {*positions, *labels} <= {*frame.columns.types}:
@@ -306,8 +306,10 @@ def _assembled(
             "nothing was released; please report this",
         )
     made = frame.assembled(rows, positions, labels, workers)
-    shown_labels = {} if found.checked is None else texts(found.checked.labels)
-    require_as_checked(frame, request, rows, made, found.checked, shown_labels, scratch, workers)
+    shown_labels = {} if core_release.checked is None else texts(core_release.checked.labels)
+    require_as_checked(
+        frame, request, rows, made, core_release.checked, shown_labels, scratch, workers
+    )
     return frame.finished(made, casts)
 
 
@@ -323,7 +325,7 @@ def _in_zone(values: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_timestamp(values.type):
         return values.cast(pa.timestamp(values.type.unit, kind.tz))
     if pa.types.is_struct(values.type):
-        ends = [_in_zone(values.field(at), kind) for at in range(2)]
+        ends = [_in_zone(values.field(end), kind) for end in range(2)]
         missing = pa.array(~valid(values))
         return pa.StructArray.from_arrays(ends, names=["min", "max"], mask=missing)
     return values
@@ -365,8 +367,8 @@ def earlier_labels(
 ) -> list[dict[str, str | None]]:
     """Return the distinct labels of an earlier release, as the option ``like`` takes them."""
     named = literal(name)
-    ((found,),) = con.execute(
+    ((labels,),) = con.execute(
         f"SELECT __anon_earlier({named}, __anon_scope({named}, struct_pack(quasi := $quasi)))",
         {"quasi": list(quasi)},
     ).fetchall()
-    return list(found)
+    return list(labels)

@@ -42,8 +42,10 @@ class Columns:
 
     def cast(self, name: str) -> str:
         """Return a column in its own SQL type, as SQL."""
-        known = quote(name)
-        return f"CAST({known} AS {self.types[name]}) AS {known}" if name in self.carried else known
+        quoted = quote(name)
+        return (
+            f"CAST({quoted} AS {self.types[name]}) AS {quoted}" if name in self.carried else quoted
+        )
 
 
 def of_relation(
@@ -131,10 +133,10 @@ def _is_known(kind: pa.DataType, scratch: duckdb.DuckDBPyConnection) -> bool:
 
 def comments_of(schema: pa.Schema) -> dict[str, str]:
     """Return the text under ``comment`` in the metadata of fields, by folded name."""
-    found = {each.name: (each.metadata or {}).get(b"comment") for each in schema}
+    texts = {each.name: (each.metadata or {}).get(b"comment") for each in schema}
     return {
         fold(name): text.decode("utf-8", "replace")
-        for name, text in found.items()
+        for name, text in texts.items()
         if text is not None
     }
 

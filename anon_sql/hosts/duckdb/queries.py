@@ -229,8 +229,8 @@ def _all(queries: Sequence[str]) -> str:
 
 def _answers(work: Workload, function: str, types: Types, relation: str) -> str:
     """Return SQL for the answers on a relation: query number, values of GROUP BY, result."""
-    found = []
-    for at, query in enumerate(work.queries):
+    selects = []
+    for number, query in enumerate(work.queries):
         where = ""
         if query.where is not None:
             plain = query.where.sql("duckdb", comments=False)
@@ -240,11 +240,11 @@ def _answers(work: Workload, function: str, types: Types, relation: str) -> str:
         keys = _keys(query.groups) if groups else "NULL::VARCHAR[]"
         call = f"system.main.{query.call}"
         call = f"{call}::DOUBLE" if query.aggregate == "count" else f"TRY_CAST({call} AS DOUBLE)"
-        found.append(
-            f"SELECT {at} AS __anon_query, {keys} AS __anon_keys, {call} AS __anon_answer "
+        selects.append(
+            f"SELECT {number} AS __anon_query, {keys} AS __anon_keys, {call} AS __anon_answer "
             f"FROM {relation}{where}{grouped}"
         )
-    return _all(found)
+    return _all(selects)
 
 
 def _raw_list(name: str, truths: Sequence[str], tree: str) -> str:
@@ -255,8 +255,8 @@ def _raw_list(name: str, truths: Sequence[str], tree: str) -> str:
     column = quote(name)
     wanted = f"system.main.regexp_full_match(system.main.typeof({column}), {_TEXTS})"
     if tree != "NULL":
-        own = f"__anon_fold(attribute::VARCHAR) = {literal(fold(name))}"
-        wanted += f" OR EXISTS (SELECT 1 FROM query_table({tree}) WHERE {own})"
+        names_column = f"__anon_fold(attribute::VARCHAR) = {literal(fold(name))}"
+        wanted += f" OR EXISTS (SELECT 1 FROM query_table({tree}) WHERE {names_column})"
     fields = _struct({"value": column, "truths": _list(truths, "BOOLEAN")})
     return (
         f"(SELECT system.main.list({fields}) "

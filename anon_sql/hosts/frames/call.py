@@ -19,7 +19,7 @@ from anon_sql.hosts.arrow.rows import Columns, of_relation, unreadable
 from anon_sql.hosts.call import paths_of
 from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
 from anon_sql.hosts.duckdb.listening import passed_on
-from anon_sql.hosts.frames.kinds import given, is_file
+from anon_sql.hosts.frames.kinds import as_frame, is_file
 from anon_sql.hosts.kept import unique_in_series, warn
 
 DATA = "data"  # what Python calls the parameter tbl
@@ -42,7 +42,7 @@ _numbers = itertools.count(1)
 class FrameSpelling(Python):
     """The spelling of calls on frames."""
 
-    def parameter(self, name: str, said: str | None) -> str:
+    def parameter(self, name: str, in_sql: str | None) -> str:
         return DATA if name == "tbl" else name
 
     def relation(self, name: str) -> str:
@@ -61,7 +61,7 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
         return _in_series(function, call)
     with ExitStack() as open_, _settled(function, call) as (settings, arguments):
         scratch = open_.enter_context(cursor(settings, function))
-        frame = given(function, DATA, arguments.pop(DATA), scratch, settings.connection)
+        frame = as_frame(function, DATA, arguments.pop(DATA), scratch, settings.connection)
         hierarchy, like = arguments.pop("hierarchy", None), arguments.get("like")
         paths = None
         if hierarchy is not None:
@@ -79,21 +79,21 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
 def _in_series(function: str, call: Mapping[str, Any]) -> Any:
     """Return a release of a series. Warns of rows that are unique on the kept columns."""
     with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
-        found = room.rows(arguments)
+        rows = room.rows(arguments)
         raw, *_ = room.views  # the first is of the data
         made = f"{_PREFIX}{next(_numbers)}_made"
-        room.views[made] = found
-        room.con.from_arrow(found).create_view(made)
+        room.views[made] = rows
+        room.con.from_arrow(rows).create_view(made)
         warn(function, unique_in_series(room.con, raw, f"FROM {made}", arguments))
         assert room.first is not None  # the data
-        return room.first.made(found)
+        return room.first.made(rows)
 
 
 def table(function: str, call: Mapping[str, Any]) -> Any:
     """Return the result of a table function, a frame of the kind of its first frame."""
     with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
-        found = room.rows(arguments)
-        return found if room.first is None else room.first.made(found)
+        rows = room.rows(arguments)
+        return rows if room.first is None else room.first.made(rows)
 
 
 def value(function: str, call: Mapping[str, Any]) -> Any:
@@ -101,8 +101,8 @@ def value(function: str, call: Mapping[str, Any]) -> Any:
     with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
         called, parameters = room.call(arguments)
         statement = f"SELECT {quote(function)}({called})"
-        ((found,),) = room.ask(lambda: room.con.execute(statement, parameters).fetchall())
-        return found
+        ((answer,),) = room.ask(lambda: room.con.execute(statement, parameters).fetchall())
+        return answer
 
 
 @contextmanager
@@ -144,7 +144,7 @@ class _Room:
 
     def table(self, parameter: str, data: Any) -> str:
         """Return the name of a view of a frame that was passed by position."""
-        frame = given(self.function, parameter, data, self.con, self.settings.connection)
+        frame = as_frame(self.function, parameter, data, self.con, self.settings.connection)
         self.first = self.first or frame
         return self.add(parameter, frame.columns)
 
@@ -152,7 +152,7 @@ class _Room:
         """Return the name of a view of a frame, of a file or of a relation of the connection."""
         connection = self.settings.connection
         if not isinstance(data, str) or is_file(data, refused=connection is None):
-            frame = given(self.function, parameter, data, self.con, connection)
+            frame = as_frame(self.function, parameter, data, self.con, connection)
             return self.add(parameter, frame.columns)
         if connection is None:
             raise AnonError(
@@ -216,10 +216,10 @@ class _Room:
             stopping.check(self.function)
             raise
         except duckdb.Error as error:
-            own = own_error_text(error)
-            if own is None:
+            wrapped = own_error_text(error)
+            if wrapped is None:
                 raise unreadable(self.function, error) from None
-            function, _, rule = own.partition(": ")
+            function, _, rule = wrapped.partition(": ")
             raise AnonError(function, rule) from None
 
 

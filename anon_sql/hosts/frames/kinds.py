@@ -59,13 +59,15 @@ class PandasFrame(Frame):
         import pandas as pd
 
         shown = pa.table({name: make() for name, make in labels.items()}).to_pandas()
-        kept = {n: _of_pandas(self.native[n].array.take(at)) for n, at in positions.items()}
-        found = {
+        kept = {
+            n: _of_pandas(self.native[n].array.take(indices)) for n, indices in positions.items()
+        }
+        columns = {
             name: kept[name] if name in kept else shown[name].array
             for name in self.columns.types
             if name in kept or name in labels
         }
-        return pd.DataFrame(found, copy=False)
+        return pd.DataFrame(columns, copy=False)
 
     def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
         schema = pa.schema([(name, types[name]) for name in assembled.columns])
@@ -107,10 +109,10 @@ class PolarsFrame(Frame):
     ) -> Any:
         import polars as pl
 
-        found = {name: pl.from_arrow(make()).alias(name) for name, make in labels.items()}
-        for name, at in positions.items():  # of several chunks, gather takes ten times as long
-            found[name] = _of_polars(self.native[name].rechunk().gather(at))
-        return pl.DataFrame([found[n] for n in self.columns.types if n in found])
+        columns = {name: pl.from_arrow(make()).alias(name) for name, make in labels.items()}
+        for name, indices in positions.items():  # of several chunks, gather takes ten times as long
+            columns[name] = _of_polars(self.native[name].rechunk().gather(indices))
+        return pl.DataFrame([columns[n] for n in self.columns.types if n in columns])
 
     def sent(self, assembled: Any, types: Mapping[str, pa.DataType]) -> pa.Table:
         return assembled.to_arrow()
@@ -133,8 +135,8 @@ def _of_polars(values: Any) -> Any:
     if isinstance(values.dtype, pl.Enum):
         return values.cast(_narrowed(values))
     if values.dtype.is_nested() or values.dtype in (pl.String, pl.Binary):
-        own = pl.from_arrow(pa.table({values.name: occurring(values.to_arrow())}))
-        return own.to_series().cast(_narrowed(values))
+        copied = pl.from_arrow(pa.table({values.name: occurring(values.to_arrow())}))
+        return copied.to_series().cast(_narrowed(values))
     return values
 
 
@@ -208,7 +210,7 @@ def _of_connection(frame: RelationFrame, __anon_frame: pa.Table) -> Any:
             frame.native.query("__anon_given", "DROP VIEW IF EXISTS __anon_given")
 
 
-def given(
+def as_frame(
     function: str,
     parameter: str,
     data: Any,

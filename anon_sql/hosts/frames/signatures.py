@@ -94,14 +94,14 @@ def _takes_frames(folder: str, name: str) -> bool:
 
 def frame_function(entry: Entry) -> FrameFunction:
     """Return the function for frames of a public one."""
-    known = takes(entry.name) if entry.name in declared() else {}
+    declarations = takes(entry.name) if entry.name in declared() else {}
     kind, returns = "table", "Frame"
     if entry.folder == "release" or entry.name == "generalize":
         kind = "release"
     elif not entry.is_table:
         kind, returns = "value", _scalar(entry)
-    parameters = (*_parameters(entry, known), *(_by_name(*each) for each in _SETTINGS))
-    return FrameFunction(entry.name, kind, parameters, returns, _documentation(entry, known))
+    parameters = (*_parameters(entry, declarations), *(_by_name(*each) for each in _SETTINGS))
+    return FrameFunction(entry.name, kind, parameters, returns, _documentation(entry, declarations))
 
 
 def _by_name(name: str, kind: str, default: object) -> Parameter:
@@ -112,11 +112,11 @@ def _left_out(name: str, entry: Entry) -> bool:
     """Return whether a parameter of SQL is not one of Python."""
     if name in IN_SQL and entry.folder == "release":
         return False
-    own = ("release", "primitive", "method")
-    return name in IN_SQL and entry.folder in own
+    folders = ("release", "primitive", "method")
+    return name in IN_SQL and entry.folder in folders
 
 
-def _parameters(entry: Entry, known: Mapping[str, Declaration]) -> Iterator[Parameter]:
+def _parameters(entry: Entry, declarations: Mapping[str, Declaration]) -> Iterator[Parameter]:
     """Yield the parameters of SQL in the types of Python; later ones are passed by name."""
     by_position, count = True, 0
     for written in entry.parameters:
@@ -131,9 +131,9 @@ def _parameters(entry: Entry, known: Mapping[str, Declaration]) -> Iterator[Para
             called = "data" if name == TABLE else name
             yield Parameter(called, place, annotation=_required(name))
             continue
-        one = known.get(name)
+        one = declarations.get(name)
         value = literal_eval(_PYTHON.get(default, default)) if one is None else one.default
-        kind = _kind(name, value) if one is None else _of(one.accepts, name, one.default)
+        kind = _kind(name, value) if one is None else _python_type(one.accepts, name, one.default)
         yield Parameter(name, place, default=value, annotation=kind)
 
 
@@ -156,11 +156,11 @@ def _kind(name: str, default: object) -> str:
     return "float" if is_number else "Any"
 
 
-def _of(accepts: Option, name: str, default: object) -> str:
+def _python_type(accepts: Option, name: str, default: object) -> str:
     """Return the type of a declared parameter."""
     null = " | None" if default is None else ""
     if isinstance(accepts, OrNull):
-        inner = _of(accepts.option, name, 0)
+        inner = _python_type(accepts.option, name, 0)
         return inner if inner in ("Any", "Frame") else f"{inner} | None"
     if isinstance(accepts, Choice):
         return f"Literal[{', '.join(map(repr, accepts.words))}]{null}"
@@ -171,8 +171,8 @@ def _of(accepts: Option, name: str, default: object) -> str:
     if isinstance(accepts, ColumnWeights):
         return "Weights" if name == "weights" else "Mapping[str, float] | None"
     kinds = {Whole: "int", Number: "float", Positive: "float", Flag: "bool"}
-    found = kinds.get(type(accepts))
-    return "Any" if found is None else found + null
+    plain_type = kinds.get(type(accepts))
+    return "Any" if plain_type is None else plain_type + null
 
 
 def _scalar(entry: Entry) -> str:
@@ -182,34 +182,34 @@ def _scalar(entry: Entry) -> str:
     return kinds.get(word[0], "Any") if word else "Any"
 
 
-def _documentation(entry: Entry, known: Mapping[str, Declaration]) -> str:
+def _documentation(entry: Entry, declarations: Mapping[str, Declaration]) -> str:
     """Return what the header says, in the words of Python."""
-    own = specific_parameters(entry.name) if entry.name in declared() else {}
-    common = function_of(entry.name).of is None if own or known else False
-    lines = wrap(_said(entry.description), _WIDTH)
+    specific = specific_parameters(entry.name) if entry.name in declared() else {}
+    common = function_of(entry.name).of is None if specific or declarations else False
+    lines = wrap(_in_python(entry.description), _WIDTH)
     lines.append("")
     if entry.name in release_methods() and common:
-        shared = [name for name in known if name not in own and name not in IN_SQL]
+        shared = [name for name in declarations if name not in specific and name not in IN_SQL]
         lines += wrap(f"As in every release: {', '.join(['data', *shared])}.", _WIDTH)
     elif entry.note:
-        lines += wrap(_said(entry.note), _WIDTH)
-    for names, said in entry.arguments:
-        one = known.get(names[0])
-        if one is not None and entry.name in release_methods() and names[0] not in own:
+        lines += wrap(_in_python(entry.note), _WIDTH)
+    for names, sentence in entry.arguments:
+        one = declarations.get(names[0])
+        if one is not None and entry.name in release_methods() and names[0] not in specific:
             continue
         if names == (TABLE,) and entry.name in release_methods():
             continue
         if all(_left_out(name, entry) for name in names):
             continue
         called = ", ".join("data" if name == TABLE else name for name in names)
-        text = said if one is None else one.spelled(PYTHON)
-        lines += wrap(f"{called}: {_said(text)}", _WIDTH, subsequent_indent="    ")
-    lines += wrap(f"Returns: {_said(entry.returns)}", _WIDTH, subsequent_indent="    ")
-    lines += wrap(f"Errors: {_said(entry.errors)}", _WIDTH, subsequent_indent="    ")
+        text = sentence if one is None else one.spelled(PYTHON)
+        lines += wrap(f"{called}: {_in_python(text)}", _WIDTH, subsequent_indent="    ")
+    lines += wrap(f"Returns: {_in_python(entry.returns)}", _WIDTH, subsequent_indent="    ")
+    lines += wrap(f"Errors: {_in_python(entry.errors)}", _WIDTH, subsequent_indent="    ")
     return "\n".join(lines)
 
 
-def _said(text: str) -> str:
+def _in_python(text: str) -> str:
     """Return a sentence about SQL in the words of Python."""
     text = re.sub(r"\bNULL (means|for)\b", r"None \1", text)
     text = re.sub(r"(\w) := MAP \{", r"\1={", text)

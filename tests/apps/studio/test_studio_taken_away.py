@@ -61,7 +61,7 @@ def taken(tmp_path_factory):
         path = folder / f"{method}.toml"
         recipes.write(path, **tables, hierarchies=trees)
         names = {"release": f"{method}.parquet", "recipe": path.name}
-        shown[method] = pages.away(recipes.read("test", path), trees, names, relation)
+        shown[method] = pages.away(recipes.read_recipe("test", path), trees, names, relation)
     done = subprocess.run(
         [sys.executable, "-c", AGAIN],
         input=json.dumps({method: each["Python"] for method, each in shown.items()}),

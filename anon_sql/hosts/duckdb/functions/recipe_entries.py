@@ -52,7 +52,7 @@ def fits(paths: Any, types: Any) -> pa.Array:
 def _recipe(path: Any) -> recipes.Recipe:
     if not isinstance(path, str):
         raise AnonError(NAME, "path must be the path of a recipe", type(path).__name__)
-    recipe = recipes.read(NAME, Path(path))
+    recipe = recipes.read_recipe(NAME, Path(path))
     for name in _IN_PARTS:
         if name in recipe.parameters:
             rule = f"{name} must be left out"
