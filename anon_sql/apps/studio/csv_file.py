@@ -48,14 +48,14 @@ _IN_DUCKDB = {UTF_8: "utf-8", UTF_16: "utf-16", "iso-8859-1": "latin-1"}
 
 def stated(form: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the fields of the first screen say; None for what is to be detected."""
-    said = {name: str(form.get(name, known)) for name, known in FORM.items()}
+    fields = {name: str(form.get(name, default)) for name, default in FORM.items()}
     return {
-        "delimiter": said["delimiter"] if said["delimiter"] in DELIMITERS else None,
-        "quote": said["quote"] if said["quote"] in QUOTES else '"',
-        "header": {"yes": True, "no": False}.get(said["header"]),
-        "nulls": ["", *said["null"].split()],
-        "encoding": said["encoding"] if said["encoding"] in ENCODINGS else None,
-        "typed": said["typed"] != "no",
+        "delimiter": fields["delimiter"] if fields["delimiter"] in DELIMITERS else None,
+        "quote": fields["quote"] if fields["quote"] in QUOTES else '"',
+        "header": {"yes": True, "no": False}.get(fields["header"]),
+        "nulls": ["", *fields["null"].split()],
+        "encoding": fields["encoding"] if fields["encoding"] in ENCODINGS else None,
+        "typed": fields["typed"] != "no",
     }
 
 
@@ -72,18 +72,18 @@ class Look:
     offer: str | None = None
 
 
-def look(path: Path, said: Mapping[str, Any]) -> Look:
-    """Return how a file is written. said: as ``stated`` returns it."""
-    known = {"delimiter": None, "quote": '"', "header": None, "nulls": [""], **said}
-    known.pop("typed", None)
-    stated = dialect("studio", **{**known, "encoding": known.get("encoding") or UTF_8})
-    free = known.get("encoding") is None
-    found, _ = files.detected(path, stated, ("studio", "FILE"), propose=free)
+def look(path: Path, fields: Mapping[str, Any]) -> Look:
+    """Return how a file is written. fields: as ``stated`` returns it."""
+    settings = {"delimiter": None, "quote": '"', "header": None, "nulls": [""], **fields}
+    settings.pop("typed", None)
+    stated = dialect("studio", **{**settings, "encoding": settings.get("encoding") or UTF_8})
+    free = settings.get("encoding") is None
+    detected, _ = files.detected(path, stated, ("studio", "FILE"), propose=free)
     offer = None
-    if free and found.encoding not in (UTF_8, UTF_16):  # a person must look at the letters first
-        found, offer = replace(found, encoding=UTF_8), found.encoding
+    if free and detected.encoding not in (UTF_8, UTF_16):  # a person must look at the letters first
+        detected, offer = replace(detected, encoding=UTF_8), detected.encoding
     names = ("header", "encoding", "delimiter")
-    return Look(found, [name for name in names if known.get(name) is None], offer)
+    return Look(detected, [name for name in names if settings.get(name) is None], offer)
 
 
 def _head(path: Path) -> bytes:
@@ -101,10 +101,10 @@ def first_lines(path: Path, encoding: str) -> list[str]:
     return [each[:_LONGEST] + "…" if len(each) > _LONGEST else each for each in lines]
 
 
-def described(path: Path, found: Look) -> dict[str, Any]:
+def described(path: Path, look: Look) -> dict[str, Any]:
     """Return how a file is read, and what of it the file decided."""
-    read = asdict(found.dialect.named(files.own_delimiter(path)))
-    return {**read, "detected": list(found.detected), "offer": found.offer}
+    read = asdict(look.dialect.named(files.own_delimiter(path)))
+    return {**read, "detected": list(look.detected), "offer": look.offer}
 
 
 def call_of_duckdb(
@@ -122,7 +122,7 @@ def call_of_duckdb(
         f"{literal(name)}: {literal(str(kind))}"
         for name, kind in zip(raw.columns, raw.types, strict=True)
     )
-    said = {
+    settings = {
         "auto_detect": "false",
         "header": "false" if written_as.header is False else "true",
         "delim": literal(written_as.named(files.own_delimiter(file)).delimiter or ","),
@@ -133,8 +133,8 @@ def call_of_duckdb(
         "columns": f"{{{columns}}}",
     }
     for name, _, value in written_as.notations:  # DuckDB takes one for the file
-        said[_OF_DUCKDB[name]] = literal(value)
-    options = "".join(f", {name} := {value}" for name, value in said.items())
+        settings[_OF_DUCKDB[name]] = literal(value)
+    options = "".join(f", {name} := {value}" for name, value in settings.items())
     same = same_rows(con, f"read_csv({literal(str(file))}{options})", table)
     return f"read_csv({literal(shown)}{options})" if same else None
 

@@ -44,11 +44,11 @@ class Engine:
     def read(self, lines: TextIO) -> None:
         """Take calls, and stops of calls by their number, until the input ends."""
         for line in lines:
-            asked = json.loads(line)
-            if "stop" in asked:
-                self._stop(asked["stop"])
+            message = json.loads(line)
+            if "stop" in message:
+                self._stop(message["stop"])
             else:
-                self._calls.put(asked)
+                self._calls.put(message)
 
     def _stop(self, number: int) -> None:
         with self._lock:
@@ -62,8 +62,8 @@ class Engine:
     def work(self) -> None:
         """Answer one call after another."""
         while True:
-            asked = self._calls.get()
-            self._say(asked["id"], self._answer(asked["id"], asked["call"], asked["with"]))
+            call = self._calls.get()
+            self._say(call["id"], self._answer(call["id"], call["call"], call["with"]))
 
     def _answer(self, number: int, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name not in CALLS | LOOKS:
@@ -89,20 +89,20 @@ class Engine:
                 self._stopped.discard(number)
 
     def _tell(self, number: int, step: Step) -> None:
-        told = {"of": step.function, "done": step.done, "total": step.total, "note": step.note}
-        self._say(number, {"step": told})
+        progress = {"of": step.function, "done": step.done, "total": step.total, "note": step.note}
+        self._say(number, {"step": progress})
 
-    def _say(self, number: int, said: Mapping[str, Any]) -> None:
+    def _say(self, number: int, answer: Mapping[str, Any]) -> None:
         with self._lock:
-            self._out.write(json.dumps({"id": number, **said}) + "\n")
+            self._out.write(json.dumps({"id": number, **answer}) + "\n")
             self._out.flush()
 
 
 def main(source: str, folder: str) -> None:
     """Answer until stdin closes. source: what ``Bench`` takes, as JSON; folder: for its files."""
-    own = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints does not speak for the engine
-    engine = Engine(Bench(json.loads(source), Path(folder)), own)
+    engine = Engine(Bench(json.loads(source), Path(folder)), out)
     threading.Thread(target=engine.work, daemon=True).start()
     with suppress(KeyboardInterrupt):
         engine.read(sys.stdin)

@@ -42,8 +42,8 @@ def row(
 ) -> list[Figure]:
     """Return values of the only row of a call, each with a statement of its own."""
     stopping.check("studio")
-    (found,) = rows_of(con, f"FROM {call}")
-    return [Figure(name, found[name], f"SELECT {name} FROM {call}", column) for name in names]
+    (values,) = rows_of(con, f"FROM {call}")
+    return [Figure(name, values[name], f"SELECT {name} FROM {call}", column) for name in names]
 
 
 def every_row(every: int) -> str:
@@ -52,16 +52,16 @@ def every_row(every: int) -> str:
     return f"SELECT * EXCLUDE (__anon_row) FROM {numbered} WHERE __anon_row % {every} = 0"
 
 
-def of_column(found: Mapping[str, Any], of: str) -> Told:
+def of_column(suggestion: Mapping[str, Any], of: str) -> Told:
     """Return a row of ``suggest_roles`` with its numbers as figures. of: the relation."""
-    where = f"FROM suggest_roles('{of}') WHERE column_name = {literal(found['column_name'])}"
+    where = f"FROM suggest_roles('{of}') WHERE column_name = {literal(suggestion['column_name'])}"
     numbers = [
-        asdict(Figure(name, found[name], f"SELECT {name} {where}", found["column_name"]))
+        asdict(Figure(name, suggestion[name], f"SELECT {name} {where}", suggestion["column_name"]))
         for name in _COLUMN
     ]
     words = ("column_name", "column_type", "role", "repeats", "entity", "label")
-    reason = found["reason"].replace(": name it as entity", ": people have several rows")
-    return {**{name: found[name] for name in words}, "reason": reason, "figures": numbers}
+    reason = suggestion["reason"].replace(": name it as entity", ": people have several rows")
+    return {**{name: suggestion[name] for name in words}, "reason": reason, "figures": numbers}
 
 
 def raw_risk(con: duckdb.DuckDBPyConnection, quasi: Sequence[str], *, with_sets: bool) -> Told:
@@ -70,11 +70,11 @@ def raw_risk(con: duckdb.DuckDBPyConnection, quasi: Sequence[str], *, with_sets:
     without: the columns that can be left out together and single out no more people than the others
     do, with the share that the others single out; None for no such columns.
     """
-    given = arguments({"quasi": list(quasi)})
-    found = []
+    options = arguments({"quasi": list(quasi)})
+    shares = []
     for name, threshold in (("alone", 0.5), ("at_risk", AT_RISK)):
-        call = f"risk('raw', threshold := {threshold}{given})"
-        found.append(one(con, name, f"SELECT prosecutor_at_risk / rows FROM {call}"))
+        call = f"risk('raw', threshold := {threshold}{options})"
+        shares.append(one(con, name, f"SELECT prosecutor_at_risk / rows FROM {call}"))
     stopping.check("studio")
     call = f"unique_combinations('raw', max_columns := 2, columns := {_list(quasi)})"
     sets = []
@@ -88,7 +88,7 @@ def raw_risk(con: duckdb.DuckDBPyConnection, quasi: Sequence[str], *, with_sets:
         call = f"risk('raw', threshold := 0.5{left})"
         figure = one(con, "alone", f"SELECT prosecutor_at_risk / rows FROM {call}")
         without = {"columns": columns, "figure": asdict(figure)}
-    return {"figures": list(map(asdict, found)), "sets": sets, "without": without}
+    return {"figures": list(map(asdict, shares)), "sets": sets, "without": without}
 
 
 def spare(con: duckdb.DuckDBPyConnection, quasi: Sequence[str]) -> list[str]:
@@ -110,8 +110,8 @@ def spare(con: duckdb.DuckDBPyConnection, quasi: Sequence[str]) -> list[str]:
         return []
     counts = ", ".join(f"approx_count_distinct({quote(name)})" for name in quasi)
     (values,) = con.execute(f"SELECT {counts} FROM raw").fetchall()
-    order = sorted(range(len(quasi)), key=lambda at: (-values[at], at))
-    for name in (quasi[at] for at in order):
+    order = sorted(range(len(quasi)), key=lambda position: (-values[position], position))
+    for name in (quasi[position] for position in order):
         rest = [each for each in left if each != name]
         if rest and alone(rest) == all_alone:
             left = rest
@@ -127,37 +127,37 @@ def tree(con: duckdb.DuckDBPyConnection, file: str, shown: str) -> Told:
 
     file: where it is; shown: its path in statements. The values themselves are only counted.
     """
-    found: Told = {}
+    roots: Told = {}
     paths = (
         "SELECT list(label ORDER BY level DESC) AS path, value FROM read_hierarchies($file) "
         "GROUP BY value"
     )
     counted = "SELECT label, count(DISTINCT value) AS n FROM read_hierarchies($file) GROUP BY label"
-    asked = {"file": file}
-    counts = {each["label"]: each["n"] for each in rows_of(con, counted, asked)}
-    for each in rows_of(con, f"SELECT DISTINCT path FROM ({paths}) ORDER BY path", asked):
+    parameters = {"file": file}
+    counts = {each["label"]: each["n"] for each in rows_of(con, counted, parameters)}
+    for each in rows_of(con, f"SELECT DISTINCT path FROM ({paths}) ORDER BY path", parameters):
         stopping.check("studio")
-        nodes = found
+        nodes = roots
         for label in each["path"]:
             if label not in nodes:
                 of = f"FROM read_hierarchies({literal(shown)}) WHERE label = {literal(label)}"
                 figure = Figure("values", counts[label], f"SELECT count(DISTINCT value) {of}")
                 nodes[label] = {"figure": asdict(figure), "below": {}}
             nodes = nodes[label]["below"]
-    return found
+    return roots
 
 
 def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> Told:
     """Return what a release keeps: its measures, the loss by column, and who looks alike."""
     roles = {name: request[name] for name in ("quasi", "hierarchy")}
-    given = arguments(roles)
+    options = arguments(roles)
     k = arguments({"k": request["k"]})
-    found = row(con, f"utility({TABLES}{k}{given})", _UTILITY)
-    found += row(con, f"risk({TABLES}{given})", ("prosecutor", "prosecutor_mean"))
+    figures = row(con, f"utility({TABLES}{k}{options})", _UTILITY)
+    figures += row(con, f"risk({TABLES}{options})", ("prosecutor", "prosecutor_mean"))
     lost = []
-    if found[_UTILITY.index("gcp")].value is not None:
+    if figures[_UTILITY.index("gcp")].value is not None:
         stopping.check("studio")
-        call = f"attribute_loss({TABLES}{given})"
+        call = f"attribute_loss({TABLES}{options})"
         for each in rows_of(con, f"FROM {call}"):
             sql = f"SELECT ncp FROM {call} WHERE attribute = {literal(each['attribute'])}"
             lost.append(Figure("ncp", each["ncp"], sql, each["attribute"]))
@@ -166,7 +166,7 @@ def of_release(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> To
     raw = list(alike(con, "raw", [named[fold(name)] for name in request["quasi"]]))
     released = list(alike(con, "released", request["quasi"]))
     return {
-        "figures": list(map(asdict, found)),
+        "figures": list(map(asdict, figures)),
         "loss": list(map(asdict, lost)),
         "alike": [
             {"step": step, "raw": asdict(before), "released": asdict(after)}
@@ -195,21 +195,21 @@ def alike(
 
 def attacks(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[Told]:
     """Return what four attackers learn of each sensitive column, as figures by column."""
-    given = arguments({name: request[name] for name in ("quasi", "hierarchy")})
-    known = min(KNOWN, len(request["quasi"]))
-    found = []
+    options = arguments({name: request[name] for name in ("quasi", "hierarchy")})
+    known_columns = min(KNOWN, len(request["quasi"]))
+    by_column = []
     for name in request["sensitive"]:
         usual = largest(con, "raw", name, []) or 0.0
         of = f"{TABLES}, {literal(name)}"
         calls = {
-            "homogeneity": (f"attack_homogeneity({of}{given})", "row_share"),
+            "homogeneity": (f"attack_homogeneity({of}{options})", "row_share"),
             "skewness": (
-                f"attack_skewness({of}, threshold := {(1 + usual) / 2!r}{given})",
+                f"attack_skewness({of}, threshold := {(1 + usual) / 2!r}{options})",
                 "row_share",
             ),
-            "linking": (f"attack_linking({of}, sample := {SAMPLE}{given})", "disclosed_share"),
+            "linking": (f"attack_linking({of}, sample := {SAMPLE}{options})", "disclosed_share"),
             "background": (
-                f"attack_background({of}, sample := {SAMPLE}, known := {known}{given})",
+                f"attack_background({of}, sample := {SAMPLE}, known := {known_columns}{options})",
                 "guessed_share",
             ),
         }
@@ -218,8 +218,10 @@ def attacks(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[
             for attack, (call, share) in calls.items()
         }
         guess = row(con, calls["background"][0], ("baseline",), name)[0]
-        found.append({"column": name, "known": known, **figures, "baseline": asdict(guess)})
-    return found
+        by_column.append(
+            {"column": name, "known": known_columns, **figures, "baseline": asdict(guess)}
+        )
+    return by_column
 
 
 def distributions(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> list[Told]:
@@ -228,20 +230,20 @@ def distributions(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) ->
     Values and ranges of fewer than k rows are left out, and counted.
     """
     roles = {name: request[name] for name in ("quasi", "hierarchy")}
-    given = arguments(roles)
-    call = f"FROM attribute_loss({TABLES}{given}) WHERE ncp > 0 ORDER BY ncp DESC, attribute"
+    options = arguments(roles)
+    call = f"FROM attribute_loss({TABLES}{options}) WHERE ncp > 0 ORDER BY ncp DESC, attribute"
     columns = [each["attribute"] for each in rows_of(con, f"{call} LIMIT {CHARTS}")]
     named = {fold(name): name for name in con.table("raw").columns}
-    found = []
+    charts = []
     for name in (named[fold(each)] for each in columns):
         stopping.check("studio")
         parts = spread.bins(con, "raw", name).bins
-        (told,) = spread.quasi(con, [name], roles)
+        (counted,) = spread.quasi(con, [name], roles)
         shown = []
-        for part, raw, released in zip(parts, told.raw, told.released, strict=True):
+        for part, raw, released in zip(parts, counted.raw, counted.released, strict=True):
             if raw >= request["k"] and " IN (" not in part.condition:
                 sql = f"SELECT count(*) FROM raw WHERE {part.condition}"
-                estimate = f"SELECT estimate FROM query_error({TABLES}, [{literal(sql)}]{given})"
+                estimate = f"SELECT estimate FROM query_error({TABLES}, [{literal(sql)}]{options})"
                 shown.append(
                     {
                         "label": part.label,
@@ -249,8 +251,8 @@ def distributions(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) ->
                         "released": asdict(Figure("released", released, estimate, name)),
                     }
                 )
-        found.append({"column": name, "bins": shown, "hidden": len(parts) - len(shown)})
-    return found
+        charts.append({"column": name, "bins": shown, "hidden": len(parts) - len(shown)})
+    return charts
 
 
 def pairs(
@@ -295,7 +297,7 @@ def pairs(
         "columns": columns,
         "labels": [name for name in columns if fold(name) in labels],
         "released": [name for name in columns if fold(name) in there],
-        "rows": [(before, row if found else None) for before, row, found in rows],
+        "rows": [(before, row if is_covered else None) for before, row, is_covered in rows],
         "offset": offset,
     }
 
@@ -308,9 +310,9 @@ def _covers(
     same = f"{label} IS NOT DISTINCT FROM {value}::VARCHAR OR {label} = '*'"
     if request["hierarchy"] is not None:
         tree = quote(request["hierarchy"])
-        known = f"SELECT value, label FROM {tree} WHERE lower(attribute) = lower({literal(raw)})"
-        if con.execute(f"SELECT 1 FROM ({known}) LIMIT 1").fetchall():
-            return f"({same} OR ({value}::VARCHAR, {label}) IN ({known}))"
+        leaves = f"SELECT value, label FROM {tree} WHERE lower(attribute) = lower({literal(raw)})"
+        if con.execute(f"SELECT 1 FROM ({leaves}) LIMIT 1").fetchall():
+            return f"({same} OR ({value}::VARCHAR, {label}) IN ({leaves}))"
     if kind == "VARCHAR":
         among = f"list_contains(anon_values({label}), {value})"
         written = f"left({label}, 1) IN ('{{', '''')"
@@ -322,8 +324,8 @@ def _covers(
 
 def question(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any], sql: str) -> Told:
     """Return the answers of raw table and release to a question, as figures."""
-    given = arguments({name: request[name] for name in ("quasi", "hierarchy")})
-    call = f"query_error({TABLES}, [{literal(sql)}]{given})"
+    options = arguments({name: request[name] for name in ("quasi", "hierarchy")})
+    call = f"query_error({TABLES}, [{literal(sql)}]{options})"
     rows = rows_of(con, f"SELECT actual, estimate, relative_error FROM {call}")
     if len(rows) != 1:
         return {"sql": sql, "groups": len(rows), "figures": []}
@@ -338,9 +340,9 @@ def _number(value: Any) -> float | None:
 
 def release_statement(recipe: Recipe, relation: str) -> str:
     """Return the call of a recipe's release in SQL. relation: the name of the raw table."""
-    known = takes(recipe.method)
-    parameters = {n: v for n, v in recipe.parameters.items() if n in known}
+    accepted = takes(recipe.method)
+    parameters = {n: v for n, v in recipe.parameters.items() if n in accepted}
     trees = {"hierarchy": "hierarchy"} if recipe.hierarchies else {}
     roles = {name: names for name, names in recipe.roles.items() if names}
-    given = arguments({**parameters, **roles, **trees})
-    return f"FROM {recipe.method}({literal(relation)}{given})"
+    options = arguments({**parameters, **roles, **trees})
+    return f"FROM {recipe.method}({literal(relation)}{options})"

@@ -48,7 +48,7 @@ class Guard:
         self.app, self.port, self._now = app, port, now
         self._secret, self.key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._token: str | None = secrets.token_urlsafe(32)
-        self._made = self.asked = now()
+        self._made = self.last_request = now()
 
     @property
     def url(self) -> str:
@@ -86,7 +86,7 @@ class Guard:
             return self._enter(request)
         if not _same(request.cookies.get(self._cookie, ""), self._secret):
             return _refuse()
-        self.asked = self._now()
+        self.last_request = self._now()
         if ".." in path.split("/") or "\\" in path:
             return Response(status_code=404)
         changes = request.method != "GET"
@@ -119,6 +119,6 @@ def _refuse() -> Response:
     )
 
 
-def _same(given: str, known: str) -> bool:
+def _same(text: str, secret: str) -> bool:
     """Return whether two texts are equal, in a time that does not tell where they differ."""
-    return secrets.compare_digest(given.encode("utf-8", "surrogatepass"), known.encode())
+    return secrets.compare_digest(text.encode("utf-8", "surrogatepass"), secret.encode())

@@ -54,8 +54,8 @@ _OWN = files("anon_sql") / "apps" / "studio"
 
 @cache
 def _environment() -> Environment:
-    own = environment(_OWN / "templates")
-    own.filters |= {
+    templates = environment(_OWN / "templates")
+    templates.filters |= {
         "visible": visible,
         "percent": share,
         "figure": figure,
@@ -64,14 +64,14 @@ def _environment() -> Environment:
         "statements": statements,
         "exact": exact,
     }
-    own.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
-    own.globals |= {
+    templates.globals |= {"screens": SCREENS, "roles": ROLE_NAMES, "signs": SIGNS}
+    templates.globals |= {
         "transparent": TRANSPARENT,
         "unread": unread,
         "consequence": CONSEQUENCE,
         "linked": LINKED,
     }
-    own.globals |= {
+    templates.globals |= {
         "every_row": every_row,
         "dialect": dialect,
         "delimiters": DELIMITERS,
@@ -80,7 +80,7 @@ def _environment() -> Environment:
         "encodings": ENCODINGS,
         "typed": TYPED,
     }
-    return own
+    return templates
 
 
 def render(name: str, **context: Any) -> str:
@@ -91,8 +91,8 @@ def render(name: str, **context: Any) -> str:
 @cache
 def asset(name: str) -> bytes | None:
     """Return a style sheet, script or picture; None for any other name."""
-    known = {"studio.css", "studio.js", "icon.svg"}
-    return (_OWN / "static" / name).read_bytes() if name in known else None
+    names = {"studio.css", "studio.js", "icon.svg"}
+    return (_OWN / "static" / name).read_bytes() if name in names else None
 
 
 def share(value: float | None) -> str:
@@ -122,14 +122,14 @@ def size(count: int | None) -> str:
 
 def statements(figures: Iterable[Mapping[str, Any] | None]) -> list[str]:
     """Return the calls that some figures come from, each once, without the column they pick."""
-    found = []
+    calls = []
     for each in figures:
         if each is not None:
             _, start, call = each["sql"].partition(" FROM ")
             whole = call.split(" WHERE ")[0] if start and " WHERE " in call else call
             plain = start and "(" in whole.split(" ")[0] and each["sql"].startswith("SELECT ")
-            found.append(f"FROM {whole}" if plain else each["sql"])
-    return list(dict.fromkeys(found))
+            calls.append(f"FROM {whole}" if plain else each["sql"])
+    return list(dict.fromkeys(calls))
 
 
 def away(
@@ -146,7 +146,7 @@ def away(
     written, out = shlex.quote(names["recipe"]), shlex.quote(names["release"])
     stem, dot, ending = names["release"].partition(".")
     again = shlex.quote(f"{stem}.again{dot}{ending}")
-    found = {"Command": f"anon-sql release {written} {again}"}
+    ways = {"Command": f"anon-sql release {written} {again}"}
     lines, table = [], relation["name"]
     if recipe.table is not None and not recipe.source.get("trim"):
         alias = recipe.file.stem
@@ -165,10 +165,10 @@ def away(
         text = f'"""\n{sql}\n"""' if plain else repr(sql)
         python = f"import anon_sql\n\ncon = anon_sql.connect()\ncon.execute({text})"
         by = f"anonymize_recipe({literal(names['recipe'])})"
-        found |= {"SQL": sql, "Python": python}
+        ways |= {"SQL": sql, "Python": python}
         if not relation["call"] and not set(READING) & set(recipe.source):
-            found["dbt"] = f"select * from {by}"
-    return {**found, "Check it": f"anon-sql verify {out} --recipe {written}"}
+            ways["dbt"] = f"select * from {by}"
+    return {**ways, "Check it": f"anon-sql verify {out} --recipe {written}"}
 
 
 def unread(left: int, columns: int) -> str:

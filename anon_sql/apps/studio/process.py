@@ -102,8 +102,8 @@ class Engine:
     async def _start(self) -> None:
         if self._process is not None and self._process.returncode is None:
             return
-        known = os.environ.get("PYTHONPATH")
-        paths = os.pathsep.join([str(_PACKAGE), *([known] if known else [])])
+        inherited = os.environ.get("PYTHONPATH")
+        paths = os.pathsep.join([str(_PACKAGE), *([inherited] if inherited else [])])
         self._process = await asyncio.create_subprocess_exec(
             *(
                 sys.executable,
@@ -122,27 +122,27 @@ class Engine:
         self.pid = self._process.pid
         self._reader = asyncio.create_task(self._read(self._process))
 
-    async def _send(self, said: Mapping[str, Any]) -> None:
+    async def _send(self, message: Mapping[str, Any]) -> None:
         if self._process is None or self._process.stdin is None:
             return
-        self._process.stdin.write((json.dumps(said) + "\n").encode())
+        self._process.stdin.write((json.dumps(message) + "\n").encode())
         with suppress(ConnectionError):
             await self._process.stdin.drain()
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         while line := await process.stdout.readline():
-            said = json.loads(line)
-            if self._running is None or said["id"] != self._running[0]:
+            message = json.loads(line)
+            if self._running is None or message["id"] != self._running[0]:
                 continue
             answer = self._running[2]
-            if "step" in said:
-                self.step = said["step"]
-            elif not answer.done() and "error" in said:
-                stopped, control = bool(said.get("stopped")), said.get("control", "")
-                answer.set_exception(Refused(said["error"], stopped=stopped, control=control))
+            if "step" in message:
+                self.step = message["step"]
+            elif not answer.done() and "error" in message:
+                stopped, control = bool(message.get("stopped")), message.get("control", "")
+                answer.set_exception(Refused(message["error"], stopped=stopped, control=control))
             elif not answer.done():
-                answer.set_result(said["result"])
+                answer.set_result(message["result"])
         await process.wait()
         if process is self._process:
             self._process = None

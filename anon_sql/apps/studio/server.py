@@ -72,7 +72,7 @@ class Studio:
         """End the studio when it has not been used for long."""
         while True:
             await asyncio.sleep(min(IDLE / 10, 30))
-            if self.guard is not None and time.monotonic() - self.guard.asked > IDLE:
+            if self.guard is not None and time.monotonic() - self.guard.last_request > IDLE:
                 self._end()
 
     guard: Guard | None = None
@@ -107,10 +107,10 @@ class Studio:
 
     async def _asset(self, request: Request) -> Response:
         name = request.path_params["name"]
-        found = pages.asset(name)
-        if found is None:
+        content = pages.asset(name)
+        if content is None:
             return Response(status_code=404)
-        return Response(found, media_type=_KINDS[name.rpartition(".")[2]])
+        return Response(content, media_type=_KINDS[name.rpartition(".")[2]])
 
     async def _progress(self, request: Request) -> Response:
         return JSONResponse(self.engine.running or {})
@@ -130,8 +130,8 @@ class Studio:
         try:
             if part != "lines":
                 await asyncio.shield(self._open())
-            found: Response = await answer(request)
-            return found
+            response: Response = await answer(request)
+            return response
         except (Refused, AnonError) as error:
             return await self._failed(error, str(request.url.path))
 
@@ -147,9 +147,9 @@ class Studio:
                     detected = await self.engine.call("detected")
                 if self.sheet is not None:
                     sheets = await self.engine.call("sheets")
-        said = {"text": text, "control": control, "again": again, "stopped": stopped}
+        failure = {"text": text, "control": control, "again": again, "stopped": stopped}
         how = {"written": self.written, "detected": detected}
-        return self._shown("failed.html", **said, **how, sheets=sheets, sheet=self.sheet)
+        return self._shown("failed.html", **failure, **how, sheets=sheets, sheet=self.sheet)
 
     def _table(self) -> Response:
         facts = self.session.facts
@@ -169,10 +169,10 @@ class Studio:
         return self._shown("part_roles.html")
 
     async def _data_risk(self, request: Request) -> Response:
-        found = None
+        answer = None
         if not self.session.empty:
-            found = await self._asked("risk", suggested=self.session.suggested)
-        return self._shown("part_risk.html", found=found)
+            answer = await self._asked("risk", suggested=self.session.suggested)
+        return self._shown("part_risk.html", found=answer)
 
     async def _begin(self) -> None:
         """Choose the t of a first recipe by trials, once its roles are there."""
@@ -201,29 +201,29 @@ class Studio:
     async def _data_preview(self, request: Request) -> Response:
         """Show what a quick release keeps; on a button where the last took long."""
         session = self.session
-        found = session.found("preview")
+        answer = session.answer_for("preview")
         waits = session.facts["every"] > 1 or (session.slow > SLOW and not request.query_params)
-        if found is None and session.can_release and not waits:
+        if answer is None and session.can_release and not waits:
             started = time.monotonic()
-            found = await self._asked("preview")
+            answer = await self._asked("preview")
             session.slow = time.monotonic() - started
-        return self._shown("part_preview.html", found=found, waits=waits)
+        return self._shown("part_preview.html", found=answer, waits=waits)
 
     async def _data_attacks(self, request: Request) -> Response:
         """Show what the quick release discloses, and the verdict so far."""
         session = self.session
-        found = session.found("attacks")
+        answer = session.answer_for("attacks")
         if (
-            found is None
-            and session.found("preview")
+            answer is None
+            and session.answer_for("preview")
             and session.answers.get("there") == {"choice": session.choice}
         ):
-            found = await self._asked("attacks")
-        return self._shown("part_attacks.html", found=found, judged=session.judged())
+            answer = await self._asked("attacks")
+        return self._shown("part_attacks.html", found=answer, judged=session.judged())
 
     async def _data_remedies(self, request: Request) -> Response:
         """Try what lifts the reasons of the verdict, and show it with what that gave."""
-        session, said = self.session, ""
+        session, failure = self.session, ""
         of, choice = session.judged_by, session.choice
         if of is not None and session.trials:
             measured = session.answers[of]["measured"]
@@ -232,49 +232,49 @@ class Studio:
                 if session.answers.get("rows") != {"choice": choice}:  # it was made again
                     session.released(choice)
             except Refused as error:
-                said = str(error)
-        return self._shown("part_remedies.html", judged=session.judged(), said=said)
+                failure = str(error)
+        return self._shown("part_remedies.html", judged=session.judged(), said=failure)
 
     async def _data_compare(self, request: Request) -> Response:
         session = self.session
-        found = session.found("compare")
-        if found is None and request.query_params and session.can_release:
-            found = await self._asked("compare")
-        return self._shown("part_compare.html", found=found)
+        answer = session.answer_for("compare")
+        if answer is None and request.query_params and session.can_release:
+            answer = await self._asked("compare")
+        return self._shown("part_compare.html", found=answer)
 
     async def _data_check(self, request: Request) -> Response:
         session = self.session
-        found = session.found("check")
-        if found is None and request.query_params and session.can_release:
+        answer = session.answer_for("check")
+        if answer is None and request.query_params and session.can_release:
             await self._begin()
-            found = await self._asked("check")
-        return self._shown("part_check.html", found=found, judged=session.judged())
+            answer = await self._asked("check")
+        return self._shown("part_check.html", found=answer, judged=session.judged())
 
     async def _data_rows(self, request: Request) -> Response:
         """Show rows, which only a confirmed click asks for; they are kept nowhere."""
-        asked = request.query_params
-        if asked.get("confirmed") != "yes":
+        query = request.query_params
+        if query.get("confirmed") != "yes":
             return Response(status_code=403)
         session = self.session
-        found = await self.engine.call(
+        rows = await self.engine.call(
             "rows",
-            table="released" if asked.get("table") == "released" else "raw",
-            offset=_number(asked.get("offset")),
+            table="released" if query.get("table") == "released" else "raw",
+            offset=_number(query.get("offset")),
             tables=session.recipe,
-            clear=asked.get("clear") == "yes",
+            clear=query.get("clear") == "yes",
         )
-        return self._shown("part_rows.html", found=found, table=asked.get("table", "raw"))
+        return self._shown("part_rows.html", found=rows, table=query.get("table", "raw"))
 
     async def _data_pairs(self, request: Request) -> Response:
         """Show raw rows beside released ones, once somebody has asked for them."""
-        asked, session, found = request.query_params, self.session, None
+        query, session, pairs = request.query_params, self.session, None
         there = session.answers.get("rows") == {"choice": session.choice}
-        if asked.get("confirmed") == "yes" and session.can_release and there:
-            offset, clear = _number(asked.get("offset")), asked.get("clear") == "yes"
-            found = await self.engine.call(
+        if query.get("confirmed") == "yes" and session.can_release and there:
+            offset, clear = _number(query.get("offset")), query.get("clear") == "yes"
+            pairs = await self.engine.call(
                 "pairs", tables=session.recipe, offset=offset, clear=clear
             )
-        return self._shown("part_pairs.html", found=found, asked=asked, there=there)
+        return self._shown("part_pairs.html", found=pairs, asked=query, there=there)
 
     async def _data_sign(self, request: Request) -> Response:
         return self._shown("part_sign.html", judged=self.session.judged(), names=self._names())
@@ -283,7 +283,7 @@ class Studio:
         """Ask the engine about the present choice, and keep the answer."""
         session = self.session
         choice = session.choice_of(name)
-        kept = session.found(name)
+        kept = session.answer_for(name)
         if kept is not None:
             return kept
         if name in ("preview", "check", "compare"):
@@ -321,22 +321,22 @@ class Studio:
             if len(text) > _BODY:
                 raise AnonError("studio", "a request must be small", "a large one")
         try:
-            found = json.loads(text or b"{}")
+            body = json.loads(text or b"{}")
         except ValueError:
-            found = None
-        if not isinstance(found, dict):
+            body = None
+        if not isinstance(body, dict):
             raise AnonError("studio", "a request must be an object of JSON")
-        return found
+        return body
 
     async def _choice(self, request: Request) -> Response:
         """Take a choice, and say which one holds now."""
         session = self.session
         try:
             await asyncio.shield(self._open())
-            said = await self._body(request)
-            columns = said.get("columns") or []
+            body = await self._body(request)
+            columns = body.get("columns") or []
             before = session.choice_of("remedies")
-            session.apply(str(said.get("name")), said.get("value"), [str(each) for each in columns])
+            session.apply(str(body.get("name")), body.get("value"), [str(each) for each in columns])
         except (AnonError, Refused) as error:
             text = str(error) if isinstance(error, Refused) else sentence(error)[0]
             return JSONResponse({"error": text}, 422)
@@ -355,8 +355,8 @@ class Studio:
         """Read a CSV file again, as it is said to be written; there are no choices then."""
         if self.written is None:
             return Response(status_code=404)
-        said = await self._body(request)
-        self.written = {name: str(said.get(name, known)) for name, known in FORM.items()}
+        body = await self._body(request)
+        self.written = {name: str(body.get(name, default)) for name, default in FORM.items()}
         return await self._read_again(stated(self.written))
 
     async def _sheet(self, request: Request) -> Response:
@@ -366,8 +366,8 @@ class Studio:
         self.sheet = str((await self._body(request)).get("sheet", ""))
         return await self._read_again({"sheet": self.sheet or None})
 
-    async def _read_again(self, said: Mapping[str, Any]) -> Response:
-        await self.engine.read_as(said)
+    async def _read_again(self, fields: Mapping[str, Any]) -> Response:
+        await self.engine.read_as(fields)
         self.session, self._opening = Session(self.session.start), None
         try:
             await asyncio.shield(self._open())
@@ -385,53 +385,53 @@ class Studio:
         return self._table()
 
     async def _stop(self, request: Request) -> Response:
-        said = await self._body(request)
-        await self.engine.stop(int(said.get("number", 0)))
+        body = await self._body(request)
+        await self.engine.stop(int(body.get("number", 0)))
         return JSONResponse({})
 
     async def _ask(self, request: Request) -> Response:
         """Ask the release a question that the user has typed."""
         try:
-            said = await self._body(request)
-            sql = str(said.get("question", ""))
-            found = await self.engine.call("question", tables=self.session.recipe, sql=sql)
+            body = await self._body(request)
+            sql = str(body.get("question", ""))
+            answer = await self.engine.call("question", tables=self.session.recipe, sql=sql)
         except (Refused, AnonError) as error:
             return await self._failed(error, "")
-        return self._shown("part_answer.html", found=found)
+        return self._shown("part_answer.html", found=answer)
 
     async def _save(self, request: Request) -> Response:
         """Write the recipe alone."""
         try:
-            said = await self._body(request)
+            body = await self._body(request)
             await self._begin()
-            found = await self.engine.call(
+            written = await self.engine.call(
                 "save",
                 tables=self.session.recipe,
-                file=str(said.get("recipe", "")),
-                overwrite=bool(said.get("overwrite")),
+                file=str(body.get("recipe", "")),
+                overwrite=bool(body.get("overwrite")),
             )
         except (Refused, AnonError) as error:
             return await self._failed(error, "")
-        return self._shown("part_written.html", found=found, away=None)
+        return self._shown("part_written.html", found=written, away=None)
 
     async def _write(self, request: Request) -> Response:
         """Sign: write release, manifest, recipe and summary."""
         session = self.session
         try:
-            said = await self._body(request)
-            names = {name: str(said.get(name, "")) for name in ("release", "recipe", "summary")}
-            if session.found("check") is None:
+            body = await self._body(request)
+            names = {name: str(body.get(name, "")) for name in ("release", "recipe", "summary")}
+            if session.answer_for("check") is None:
                 raise AnonError(
                     "studio", "these settings must be checked first", NOT_YET, OPEN_CHECK
                 )
-            found = await self.engine.call(
-                "sign", tables=session.recipe, names=names, overwrite=bool(said.get("overwrite"))
+            written = await self.engine.call(
+                "sign", tables=session.recipe, names=names, overwrite=bool(body.get("overwrite"))
             )
         except (Refused, AnonError) as error:
             return await self._failed(error, "")
         trees = session.tables["hierarchies"]
         away = pages.away(session.parsed, trees, names, session.facts["relation"])
-        return self._shown("part_written.html", found=found, away=away)
+        return self._shown("part_written.html", found=written, away=away)
 
     async def _quit(self, request: Request) -> Response:
         self._end()

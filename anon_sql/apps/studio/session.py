@@ -45,11 +45,11 @@ class Session:
     why_t: str = ""  # why t is not that of a first recipe
     key: str | None = None
 
-    def open(self, facts: dict[str, Any], found: Mapping[str, Any]) -> None:
+    def open(self, facts: dict[str, Any], suggested: Mapping[str, Any]) -> None:
         """Take what the engine says of the source; choices that are there already are kept."""
-        self.facts, self.columns = facts, found["columns"]
+        self.facts, self.columns = facts, suggested["columns"]
         if not self.tables:
-            self.load(facts["tables"] or found["tables"])
+            self.load(facts["tables"] or suggested["tables"])
             self.is_first = facts["tables"] is None
 
     @property
@@ -157,9 +157,9 @@ class Session:
             return self._named(release, audience, self.judged_by)
         return self.choice
 
-    def _named(self, *said: Any) -> str:
-        said += tuple(self.tables.get(name) for name in ("source", "roles", "hierarchies"))
-        text = json.dumps(said, sort_keys=True)
+    def _named(self, *parts: Any) -> str:
+        parts += tuple(self.tables.get(name) for name in ("source", "roles", "hierarchies"))
+        text = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
     def keep(self, name: str, answer: dict[str, Any], choice: str) -> None:
@@ -171,12 +171,12 @@ class Session:
 
         there: a quick one, which attacks and verdict are asked about; rows: any.
         """
-        for name, known in (("there", quick), ("rows", True)):
+        for name, is_made in (("there", quick), ("rows", True)):
             self.answers.pop(name, None)
-            if choice is not None and known:
+            if choice is not None and is_made:
                 self.answers[name] = {"choice": choice}
 
-    def found(self, name: str) -> dict[str, Any] | None:
+    def answer_for(self, name: str) -> dict[str, Any] | None:
         """Return the answer of a kind for the present choice, if it is there."""
         answer = self.answers.get(name)
         there = answer is not None and answer["choice"] == self.choice_of(name)
@@ -185,7 +185,7 @@ class Session:
     @property
     def judged_by(self) -> str | None:
         """Return which answer the verdict on the present choice judges; None before any."""
-        return next((name for name in ("check", "attacks") if self.found(name)), None)
+        return next((name for name in ("check", "attacks") if self.answer_for(name)), None)
 
     @property
     def trials(self) -> str:
@@ -194,7 +194,7 @@ class Session:
         '' if that was done, or if no trial says it.
         """
         judged = self.judged()
-        if judged is None or self.found("remedies") or not can_try(judged[0]):
+        if judged is None or self.answer_for("remedies") or not can_try(judged[0]):
             return ""
         there = self.answers.get("rows") == {"choice": self.choice}
         quick = self.judged_by == "check" or self.slow <= SLOW
@@ -205,25 +205,25 @@ class Session:
 
         Its reasons end with what was tried, if that is there.
         """
-        answer = self.found(self.judged_by or "")
+        answer = self.answer_for(self.judged_by or "")
         if answer is None:
             return None
         measured = measured_of(answer["measured"])
         recipe = self.parsed
-        found = verdict(
+        judgment = verdict(
             measured,
             accepted=recipe.accepted,
             limits=stricter(NAME, recipe.stricter),
             audience=recipe.audience,
             confirmed=recipe.confirmed,
         )
-        tried = (self.found("remedies") or {"reasons": []})["reasons"]
+        tried = (self.answer_for("remedies") or {"reasons": []})["reasons"]
         ends = {(each["level"], each["rule"], each["text"]): each["remedy"] for each in tried}
         reasons = [
             replace(each, remedy=ends.get((each.level, each.rule, each.text), each.remedy))
-            for each in found.reasons
+            for each in judgment.reasons
         ]
-        return replace(found, reasons=reasons), measured.checks is not None
+        return replace(judgment, reasons=reasons), measured.checks is not None
 
     def apply(self, name: str, value: Any, columns: Sequence[str] = ()) -> None:
         """Take one choice. Raises AnonError for one that cannot be, and changes nothing then.
@@ -260,10 +260,10 @@ class Session:
     def _of_release(self, name: str, value: Any) -> None:
         release = self.tables["release"]
         if name == "method":
-            known = release_keys(str(value))
+            keys = release_keys(str(value))
             if self.transparent:
-                _require_transparent(known, str(value))
-            left = {key: each for key, each in release.items() if key in known}
+                _require_transparent(keys, str(value))
+            left = {key: each for key, each in release.items() if key in keys}
             self.tables["release"] = {**left, "method": str(value)}
         elif name == "entity":
             _set(release, "entity", value or None)
@@ -327,9 +327,9 @@ class Session:
         self.tables["hierarchies"] = {n: each for n, each in trees.items() if n in quasi}
 
 
-def _require_transparent(known: Sequence[str], method: str) -> None:
-    """Raise AnonError unless a method can make transparent releases. known: its keys."""
-    if TRANSPARENT.name not in known:
+def _require_transparent(keys: Sequence[str], method: str) -> None:
+    """Raise AnonError unless a method can make transparent releases. keys: its parameters."""
+    if TRANSPARENT.name not in keys:
         rule = Parameter(TRANSPARENT.name) + " needs a method that makes groups of rows"
         got = f"{method}, which generalizes whole columns"
         raise AnonError(NAME, rule, got, "choose another method, or “no limit”")

@@ -107,11 +107,11 @@ class Screens(Spelling):
     def option(self, option: Option) -> str:
         if option.name not in _SAY:
             return super().option(option)
-        said, control = _SAY[option.name]
+        text, control = _SAY[option.name]
         self.controls.append(control)
         if option.value is None and not option.verb and option.name in _NAMES:
             return _NAMES[option.name]
-        return said.format(value=_VALUES.get(option.value or "", f"“{option.value}”"))
+        return text.format(value=_VALUES.get(option.value or "", f"“{option.value}”"))
 
     def relation(self, name: str) -> str:
         return _FIELDS[name][0] if name in ("raw", "released") else super().relation(name)
@@ -126,9 +126,9 @@ def sentence(error: Exception) -> tuple[str, str]:
     """Return an error as a sentence of the screens, and the id of the control that it is about."""
     if isinstance(error, OSError):
         gone = isinstance(error, FileNotFoundError)
-        said = "A file is gone" if gone else error.strerror or "A file cannot be read or written"
+        reason = "A file is gone" if gone else error.strerror or "A file cannot be read or written"
         named = f": {os.path.basename(str(error.filename))}" if error.filename else ""
-        return visible(f"{said}{named}."), ""
+        return visible(f"{reason}{named}."), ""
     spelling = Screens()
     text = plain.error_text(error, spelling=spelling).removeprefix(": ")
     control = next((each for each in spelling.controls if each), "")
