@@ -72,6 +72,7 @@ __all__ = [
     "read_hierarchies",
     "rewrite_query",
     "risk",
+    "safe_harbor",
     "sdka",
     "sdka_stats",
     "series_forget",
@@ -2474,6 +2475,33 @@ def anon_roles(
     Returns: column_name, column_type, role ('identifier', 'quasi', 'sensitive', 'keep',
         'exclude' or NULL), source ('comment', 'call' or NULL), distinct_values, nulls.
     Errors: an unknown tag, two roles for one column, an unknown column.
+    """
+
+
+def safe_harbor(
+    data: Frame, *, restricted: Frame = None, as_of: Any = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
+) -> Frame:
+    """Which of the 18 identifiers of HIPAA Safe Harbor (45 CFR 164.514(b)(2)) each column matches,
+    and how many rows are still against the rule. It looks at names, types and values, as
+    suggest_roles does, in a raw table or a release. A column that matches nothing is reported
+    as nothing found by this check. No result says that a table meets Safe Harbor: paragraph
+    (ii), actual knowledge, and free text need a person.
+
+    data: the relation, raw or released.
+    restricted: relation whose column zip3 has the prefixes of ZIP codes with 20,000 people or
+        fewer, of three digits; None for none, so that restricted prefixes are not counted.
+    as_of: date at which years of birth are turned into ages; None means today.
+    Returns: a row per column: column_name, column_type (without the values of an ENUM),
+        paragraph ('A' to 'R', None for none), identifier (in words), reason, to_do (NULL if no
+        row is left), remaining_rows and remaining_values (rows and distinct values still
+        against the rule; NULL if nothing was found). An age above 89 is against the rule unless
+        it is in one category of 90 or older, written 90+ or 90. A range that reaches above 89
+        is too. So are dates finer than a year, and more than three digits of a ZIP code. Any
+        value of the other identifiers counts, except blanks and *. No part of the result
+        contains a value.
+    Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory;
+        restricted prefixes that are not three digits.
     """
 
 

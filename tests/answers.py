@@ -111,6 +111,7 @@ def calls() -> Iterator[str]:
         "FROM cof_score('classed', k := 5, quasi := ['age', 'city'], classes := 'class_id')",
         "FROM generalize('classed', quasi := ['age', 'city'], keep := ['*'], classes := 'class_id')",
         "FROM suggest_roles('people')",
+        "FROM safe_harbor('people', as_of := DATE '2026-11-28')",
         "FROM unique_combinations('people')",
         "FROM anon_roles('people')",
         "FROM anon_methods()",

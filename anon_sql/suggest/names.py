@@ -96,7 +96,7 @@ def meaning(name: str) -> Meaning | None:
     only a part, and of these identifiers first, then dates, then sensitive columns. Of parts a kind
     or thing counts first: ``type_id`` is not the number of a person.
     """
-    words = _words(name)
+    words = words_of(name)
     matches = list(_matches(words))
     longest = [
         match for match in matches if not any(_lies_within(match, other) for other in matches)
@@ -149,7 +149,7 @@ def names_people(name: str) -> bool:
 
 def is_quantity(name: str) -> bool:
     """Return whether a name means a quantity, such as an amount, and not a number or key."""
-    words = _words(name)
+    words = words_of(name)
     if not words or is_number_or_key(name):
         return False
     name_meaning = meaning(name)
@@ -162,13 +162,13 @@ def is_quantity(name: str) -> bool:
 
 def is_number_or_key(name: str) -> bool:
     """Return whether a name means the number, key or code of something."""
-    words = _words(name)
+    words = words_of(name)
     return bool(words) and (
         words[-1] in _NUMBERS | _CODES or words[0] in (_NUMBERS | _CODES) - _COUNTS
     )
 
 
-def _words(name: str) -> list[str]:
+def words_of(name: str) -> list[str]:
     """Return the words of a name, those that run together apart, without articles."""
     words = [word for part in parts(name) for word in _apart(part)]
     return [word for word in words if word not in _SKIPPED] or words

@@ -265,6 +265,12 @@ _SHARED = {  # meanings of names of columns whose values different people may sh
 _SHARED_VALUES = {"an IP address", "a web address", "a phone number"}
 
 
+def may_hold_anything(shape: Shape) -> bool:
+    """Return whether the values are free text, or of a type that may hold anything."""
+    by_type = None if shape.sql_type == "UUID" else _by_type(shape)
+    return (by_type or _by_sentences(shape)) is not None
+
+
 def kind_of(shape: Shape) -> str:
     """Return the kind of an identifier, see ``Identifier``.
 
@@ -273,7 +279,7 @@ def kind_of(shape: Shape) -> str:
     match = recognized(shape.sample)
     if match is not None:
         return SHARED if match[0].kind in _SHARED_VALUES else KEY
-    if (shape.sql_type != "UUID" and _by_type(shape)) or _by_sentences(shape):
+    if may_hold_anything(shape):
         return SHARED
     name_meaning = shape.name_meaning
     if name_meaning is None:

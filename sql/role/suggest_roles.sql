@@ -26,17 +26,6 @@
 -- Errors: a column name that begins with __anon_, a table whose hashes do not fit into memory.
 -- Example: SELECT column_name, role, reason FROM suggest_roles('people');
 CREATE OR REPLACE MACRO suggest_roles(tbl) AS TABLE
-WITH
-__anon_looks AS (
-    SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c <> '__anon_row'), __anon_row)
-    FROM
-        __anon_sampled(tbl),
-        (SELECT __anon_fit AS __anon_zero FROM __anon_fits('suggest_roles', tbl))
-    WHERE __anon_zero
-),
-__anon_packed AS (
-    SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_looks_ FROM __anon_looks
-)
 SELECT system.main.unnest(__anon_audit_suggested(
     __anon_types, __anon_looks_, system.main.current_connection_id()), max_depth := 2)
-FROM __anon_types(tbl), __anon_packed;
+FROM __anon_overview('suggest_roles', tbl);

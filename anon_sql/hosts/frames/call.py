@@ -28,6 +28,7 @@ _NAMED = (
     "hierarchy",
     "population",
     "control",
+    "restricted",
     "ledger",
     "like",
     "releases",
