@@ -83,9 +83,9 @@ def _packed(column: Examined) -> dict[str, Any]:
 
 def _unpacked(fields: dict[str, Any]) -> Examined:
     """Return a column of ``_COLUMN``."""
-    own = {name: fields[name] for name in ("name", "sql_type", "rows", "values", "numbers")}
-    matched = {name: fields[name] for name in ("paragraph", "reason", "to_do", "per_year")}
-    return Examined(**own, match=Match(Rule[fields["rule"]], **matched))
+    column = {name: fields[name] for name in ("name", "sql_type", "rows", "values", "numbers")}
+    match = {name: fields[name] for name in ("paragraph", "reason", "to_do", "per_year")}
+    return Examined(**column, match=Match(Rule[fields["rule"]], **match))
 
 
 def _restricted(prefixes: list[str] | None) -> Collection[str]:
