@@ -79,8 +79,8 @@ def compiled() -> tuple[int, int | None]:
 
 def _missing(kernels: Sequence[tuple[str, Any]]) -> list[Path]:
     """Return the file of each listed kernel of which nothing is compiled on disk."""
-    found = [numba_internals.index_of(kernel_called(name)) for name, _ in kernels]
-    return [index for index in found if index is not None and not index.exists()]
+    indexes = [numba_internals.index_of(kernel_called(name)) for name, _ in kernels]
+    return [index for index in indexes if index is not None and not index.exists()]
 
 
 def _process(name: str, locks: str) -> subprocess.Popen[bytes]:
@@ -92,8 +92,8 @@ def _process(name: str, locks: str) -> subprocess.Popen[bytes]:
 
 def kernel_called(name: str) -> Any:
     """Return a kernel by the name in the list: that of its file and its own."""
-    file, _, own = name.partition(".")
-    return getattr(import_module(f"anon_sql.kernels.{file}"), own)
+    file, _, function = name.partition(".")
+    return getattr(import_module(f"anon_sql.kernels.{file}"), function)
 
 
 def text_of(kind: Any) -> Any:
@@ -116,9 +116,9 @@ def type_of(text: Any) -> Any:
         return types.Tuple([type_of(each) for each in text])
     if isinstance(text, Mapping):
         ((name, fields),) = text.items()
-        module, _, own = name.rpartition(".")
+        module, _, named_tuple = name.rpartition(".")
         return types.NamedTuple(
-            [type_of(each) for each in fields], getattr(import_module(module), own)
+            [type_of(each) for each in fields], getattr(import_module(module), named_tuple)
         )
     scalar, *of_array = text.split()
     kind = types.boolean if scalar == "bool" else getattr(types, scalar)
@@ -130,9 +130,9 @@ def type_of(text: Any) -> Any:
 
 def _listed() -> dict[str, list[tuple[str, Any]]]:
     """Return the kernels of each call, with their types as JSON."""
-    found = json.loads(FILE.read_text(encoding="utf-8"))
-    kernels = [tuple(each) for each in found["kernels"]]
-    return {name: [kernels[at] for at in places] for name, places in found["calls"].items()}
+    listed = json.loads(FILE.read_text(encoding="utf-8"))
+    kernels = [tuple(each) for each in listed["kernels"]]
+    return {name: [kernels[place] for place in places] for name, places in listed["calls"].items()}
 
 
 def compile_from_the_end(name: str, locks: Path) -> None:

@@ -95,10 +95,10 @@ def _widened(kind: Any) -> Any:
 
 def _asks_for_templates() -> bool:
     dispatcher = njit(_nothing)
-    dispatcher.get_call_template = found = dispatcher.get_call_template  # it can be replaced
+    dispatcher.get_call_template = template = dispatcher.get_call_template  # it can be replaced
     kinds = (types.int8, types.literal(3), types.literal(True), types.uint8, types.float64)
     widened = [types.int64, types.int64, types.boolean, types.uint8, types.float64]
-    return _takes(found, "args", "kws") and [_widened(kind) for kind in kinds] == widened
+    return _takes(template, "args", "kws") and [_widened(kind) for kind in kinds] == widened
 
 
 WIDENS = _holds(_asks_for_templates)
@@ -275,13 +275,13 @@ UNKEPT = (
     "anon_sql: compiled kernels cannot be stored, so that this process compiles them for itself; "
     "set NUMBA_CACHE_DIR to a folder that it can write\n"
 )
-_said: list[str] = []  # what this process wrote to stderr
+_warnings: list[str] = []  # that this process wrote to stderr
 
 
 def _say_unkept() -> None:
     """Write UNKEPT to stderr, once in a process."""
-    if not _said:
-        _said.append(UNKEPT)
+    if not _warnings:
+        _warnings.append(UNKEPT)
         sys.stderr.write(UNKEPT)
         sys.stderr.flush()
 
@@ -313,14 +313,14 @@ class _Files:
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return what was compiled for a signature, or None."""
         try:
-            found = self.cache.load_overload(signature, target)
+            overload = self.cache.load_overload(signature, target)
         except Exception:  # whatever pickle raises for a damaged file
             with contextlib.suppress(OSError):
                 self.cache.flush()
             return None
-        if found is not None and tuple(found.signature.args) != tuple(signature):
+        if overload is not None and tuple(overload.signature.args) != tuple(signature):
             return None
-        return found
+        return overload
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Store what was compiled, where that is possible."""
@@ -355,11 +355,11 @@ def _stored() -> Any:
 
     chosen = getattr(caching, "UserProvidedCacheLocator", None) or caching._UserProvidedCacheLocator
     in_tree = getattr(caching, "InTreeCacheLocator", None) or caching._InTreeCacheLocator
-    known = caching.CacheImpl._locator_classes
+    locators = caching.CacheImpl._locator_classes
     first = (chosen, _readable(chosen), in_tree, _readable(in_tree))
 
     class Placed(caching.CompileResultCacheImpl):  # type: ignore[misc]
-        _locator_classes = (*first, *(each for each in known if each not in (chosen, in_tree)))
+        _locator_classes = (*first, *(each for each in locators if each not in (chosen, in_tree)))
 
     class Stored(caching.FunctionCache):  # type: ignore[misc]
         _impl_class = Placed
