@@ -104,8 +104,8 @@ def anonymize(
     suppression_limit: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None, series: Frame = None, key: Any = None,
     bin_width: Mapping[str, float] | None = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    transparent_by: Literal['groups', 'size'] = 'groups', ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release that loses as little information as the effort allows: classes of k to
     2k - 1 rows, chosen by their loss (NCP) and not by a distance. No row is suppressed unless
@@ -113,7 +113,7 @@ def anonymize(
     distances from the class means, over standardized columns (microaggregation).
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows.
     seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -158,14 +158,16 @@ def basic_mondrian(
     max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by basic Mondrian (LeFevre et al. 2006): classes are cut along
     hierarchies, the widest column first. A number without a hierarchy is cut at its median,
     text into its values.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, weights, bin_width,
+    ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -202,14 +204,15 @@ def canon(
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    transparent_by: Literal['groups', 'size'] = 'groups', ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release of numeric quasi-identifiers by CANON (Canbay et al. 2022): the
     classes are the leaves of a VP-tree.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width,
+    ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -248,14 +251,15 @@ def datafly(
     strata: Columns = None, like: Frame = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
-    key: Any = None, threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    key: Any = None, ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Datafly (Sweeney 1998): whole columns are generalized along their
     hierarchies, level by level, until few rows are in combinations rarer than k; these rows are
     suppressed.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, hierarchy, strata, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if
         more rows are suppressed than suppression_limit allows. If the shown rows are too few
         for a class, the rows of the smallest classes are suppressed too.
@@ -292,13 +296,14 @@ def dop(
     max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by DOP (Sharma et al.): dense clusters (DBSCAN), each cut where the
     loss is least.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by noise='suppress': 'drop' is refused if a class is * in every quasi-identifier
         for another reason.
@@ -343,14 +348,15 @@ def full_domain(
     like: Frame = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by optimal full-domain generalization (Samarati 2001; OLA, El Emam et
     al. 2009; Flash, Kohlmayer et al. 2012): one level per column for all rows, the best of all
     combinations of levels that are legal.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, strata, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that
         are shown must be a legal class: if they are too few, the rows of the smallest classes
         are suppressed too. 'drop' never leaves out all rows.
@@ -390,14 +396,15 @@ def k_member(
     max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by k-member clustering (Byun et al. 2007): classes of k rows, each
     grown by the row that increases its loss least. The time grows with the square of the number
     of rows.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -435,14 +442,14 @@ def mondrian(
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    transparent_by: Literal['groups', 'size'] = 'groups', ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by Mondrian (LeFevre et al. 2006): the widest column is cut at its
     median, recursively.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -485,14 +492,14 @@ def mondrian_cof(
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    transparent_by: Literal['groups', 'size'] = 'groups', ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by M-COF (Kara and Eyüpoğlu 2023): Mondrian's classes, from which
     outliers are detected by COF and partitioned separately.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, strata, weights, bin_width, ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -540,14 +547,16 @@ def oka(
     max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by OKA (Lin and Wei 2008): one pass of k-means, then classes above k
     rows give rows to smaller ones. The time grows with the square of the number of rows,
     divided by k.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width,
+    ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -587,14 +596,15 @@ def rayden(
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
     exclude: Columns = None, bin_width: Mapping[str, float] | None = None, series: Frame = None,
     key: Any = None, transparent: bool = False,
-    transparent_by: Literal['groups', 'size'] = 'groups', threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    transparent_by: Literal['groups', 'size'] = 'groups', ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A k-anonymous release by RAYDEN (Haruna et al. 2026): the classes are the leaves of a VP-
     tree, from which outliers are detected by COF and partitioned separately.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width,
+    ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed
         only by unrecovered='suppress': 'drop' is refused if a class is * in every quasi-
         identifier for another reason.
@@ -642,8 +652,8 @@ def sdka(
     dominant: float = 0.9, numbers: Literal['range', 'centre'] = 'range', hierarchy: Frame = None,
     beta: float | None = None, delta: float | None = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    exclude: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    exclude: Columns = None, key: Any = None, ordered: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A release by SDkA (Majeed and Hwang 2025), which adds rows: rare sensitive values get
     synthetic records, k-means clusters real and synthetic rows, and each class has k real rows
@@ -651,7 +661,7 @@ def sdka(
     added rows.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, l_kind, c, t, beta,
-    beta_kind, delta, max_share, entity, seed.
+    beta_kind, delta, max_share, entity, seed, ordered.
     k: minimum number of rows in an equivalence class. Synthetic rows do not count.
     l: minimum diversity of each sensitive column in a class. Only real rows count, also for t,
         beta and delta.
@@ -696,13 +706,15 @@ def top_down(
     max_share: float | None = None, exclude: Columns = None,
     bin_width: Mapping[str, float] | None = None, series: Frame = None, key: Any = None,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """A k-anonymous release by top-down greedy splitting (Xu et al. 2006): each row joins the side
     whose loss grows less. At worst the time grows with the square of the number of classes.
 
     As in every release: data, quasi, sensitive, identifiers, keep, exclude, k, l, l_kind, c, t,
-    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width.
+    beta, beta_kind, delta, max_share, entity, format, seed, strata, weights, bin_width,
+    ordered.
     suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function
         suppresses no rows on request: 'drop' is refused if a class is * in every quasi-
         identifier.
@@ -747,7 +759,7 @@ def compare(
     entity: str | None = None, beta: float | None = None, delta: float | None = None,
     weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    exclude: Columns = None, bin_width: Mapping[str, float] | None = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, ordered: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The measures and the time of several methods on one table, side by side. The methods run one
@@ -793,6 +805,9 @@ def compare(
     bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
         such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
         show the ends of bins; None for none.
+    ordered: quasi-identifiers and sensitive columns of type ENUM whose values have an order,
+        that of the type; labels then are ranges such as [low, medium], and t uses the ordered
+        distance; None for none.
     Returns: a row per method and k: method, k, seconds (spent in the method itself); rows,
         suppressed, classes, smallest_class, dm, dm_star, cavg, gcp, iloss, suppression_rate (as
         in utility); note (NULL, or the reason why there is no release and all measures are
@@ -812,8 +827,8 @@ def lattice(
     delta: float | None = None, strata: Columns = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label', seed: int = 42,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    exclude: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    exclude: Columns = None, ordered: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The nodes of the generalization lattice that full_domain looks at: one row per combination
     of levels, with what it loses and whether it is legal.
@@ -837,7 +852,7 @@ def tradeoff(
     queries: int = 50, options: Any = None, t: float = 1.0, beta: float | None = None,
     delta: float | None = None, weights: Weights = None, strata: Columns = None,
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    exclude: Columns = None, bin_width: Mapping[str, float] | None = None,
+    exclude: Columns = None, bin_width: Mapping[str, float] | None = None, ordered: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release would lose, and what it would still disclose, for several k and l: choose k
@@ -885,6 +900,9 @@ def tradeoff(
     bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
         such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
         show the ends of bins; None for none.
+    ordered: quasi-identifiers and sensitive columns of type ENUM whose values have an order,
+        that of the type; labels then are ranges such as [low, medium], and t uses the ordered
+        distance; None for none.
     Returns: a row per k and l: k, l; gcp (information loss, 0…1), classes, smallest_class,
         suppressed (rows), as in utility; query_error (mean of relative_error, as in
         workload_error); largest_share (of the most frequent sensitive value in the rows of a
@@ -911,8 +929,8 @@ def anonymize_stats(
     suppression_limit: float | None = None,
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    exclude: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    exclude: Columns = None, key: Any = None, ordered: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The rows that anonymize suppresses on a table, why, and what that saves; counts and losses
     only.
@@ -992,8 +1010,8 @@ def dop_stats(
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None,
-    bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    bin_width: Mapping[str, float] | None = None, key: Any = None, ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The clusters, the noise and the number of cuts of DOP on a table.
 
@@ -1015,8 +1033,8 @@ def generalize(
     entity: str | None = None, hierarchy: Frame = None, beta: float | None = None,
     delta: float | None = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None,
-    bin_width: Mapping[str, float] | None = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    bin_width: Mapping[str, float] | None = None, ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """A release from your own column of classes, labelled and checked like every release.
 
@@ -1057,6 +1075,9 @@ def generalize(
     bin_width: width of the bins to which quasi-identifiers are cut before rows are grouped,
         such as bin_width={'age': 5}, in days for dates and in seconds for times; labels then
         show the ends of bins; None for none.
+    ordered: quasi-identifiers and sensitive columns of type ENUM whose values have an order,
+        that of the type; labels then are ranges such as [low, medium], and t uses the ordered
+        distance; None for none.
     Returns: the columns of the source without the identifiers, the classes, cof and outlier;
         quasi-identifiers are generalized.
     Errors: a class of fewer than k rows, no such column of classes.
@@ -1107,8 +1128,8 @@ def mondrian_cof_stats(
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None,
-    bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    bin_width: Mapping[str, float] | None = None, key: Any = None, ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that M-COF detects, recovers and returns on a table.
 
@@ -1157,8 +1178,8 @@ def rayden_stats(
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     strata: Columns = None, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None,
-    bin_width: Mapping[str, float] | None = None, key: Any = None, threads: int | None = None,
-    time_zone: str = 'UTC', connection: Any = None
+    bin_width: Mapping[str, float] | None = None, key: Any = None, ordered: Columns = None,
+    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The number of outliers that RAYDEN detects, recovers and returns on a table.
 
@@ -1181,8 +1202,8 @@ def sdka_stats(
     format: Literal['label', 'typed', 'mean', 'median', 'midpoint'] = 'label',
     suppressed: Literal['keep', 'drop'] = 'keep',
     beta_kind: Literal['enhanced', 'basic'] = 'enhanced', max_share: float | None = None,
-    exclude: Columns = None, key: Any = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    exclude: Columns = None, key: Any = None, ordered: Columns = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The synthetic rows and the classes of SDkA on a table. A release must not show which rows
     are synthetic, so these figures are for people who may see the table: `added` shows
@@ -1567,7 +1588,7 @@ def anon_manifest(
     recipient: Any = None, assumptions: Any = None, previous: Frame = None,
     previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person',
+    key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person', ordered: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
@@ -1609,7 +1630,7 @@ def audit(
     beta: float | None = None, delta: float | None = None, previous: Frame = None,
     previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None, series: Frame = None,
-    key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person',
+    key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person', ordered: Columns = None,
     threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """Checks a release against its raw table, one row per property. passed is NULL if the property
@@ -1724,6 +1745,8 @@ def audit(
     key: secret key of the series, as in anon_pseudonym.
     unit: what must be protected: 'person', or 'row' if it is right that k counts rows although
         an identifier repeats.
+    ordered: columns of type ENUM that the release had as ordered; t then uses the ordered
+        distance; None for none.
     Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of
         columns or counts), meaning (what was found, in a sentence with its figures; no value
         and no label).
@@ -1908,16 +1931,17 @@ def risk(
 
 def t_closeness(
     raw: Frame, released: Frame = None, *, sensitive: Columns = None, quasi: Columns = None,
-    hierarchy: Frame = None, threads: int | None = None, time_zone: str = 'UTC',
-    connection: Any = None
+    hierarchy: Frame = None, ordered: str | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> float | None:
     """The t of a release: the largest distance between the distribution of the sensitive values in
     a class and in the raw table (Li et al. 2007, earth mover's distance). The ground distance
-    of adjacent numbers, dates and times is 1 / (values - 1). For all other types, and for a
-    column with NULLs, which are a value, every ground distance is 1. For a column of the
-    hierarchy it is the height of the lowest common ancestor / the height of the tree, and NULL
-    is a child of the root. Suppressed rows, shown as *, are a class; rows left out of the
-    release publish no sensitive value and are not a class, but count in the raw table.
+    of adjacent numbers, dates and times is 1 / (values - 1), and so it is for the columns of
+    ordered. For all other types, and for a column with NULLs, which are a value, every ground
+    distance is 1. For a column of the hierarchy it is the height of the lowest common ancestor
+    / the height of the tree, and NULL is a child of the root. Suppressed rows, shown as *, are
+    a class; rows left out of the release publish no sensitive value and are not a class, but
+    count in the raw table.
 
     raw: name of the raw table.
     released: name of its release, in any format. Without it, or if it names sensitive columns,
@@ -1927,6 +1951,7 @@ def t_closeness(
     quasi: quasi-identifiers; None means the columns declared in comments on the raw table.
     hierarchy: the hierarchy table that the release was made with, which may have sensitive
         columns too; None for none.
+    ordered: columns of type ENUM whose values have an order, that of the type; None for none.
     Returns: DOUBLE, 0…1; None for an empty release.
     Errors: no quasi-identifier or sensitive column, one that the release lacks, a label that
         cannot be read, raw and release swapped, sensitive values that the raw table or the
@@ -2106,7 +2131,8 @@ def attack_minimality(
     strata: Columns = None, weights: Weights = None, bin_width: Mapping[str, float] | None = None,
     key: Any = None, options: Any = None, runs: int | None = None, surer: float = 2.0,
     transparent: bool = False, transparent_by: Literal['groups', 'size'] = 'groups',
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    ordered: Columns = None, threads: int | None = None, time_zone: str = 'UTC',
+    connection: Any = None
 ) -> Frame:
     """What an attacker learns who knows how a release was made, beyond what the class of a person
     tells (minimality attack, Wong et al. 2007). The attacker knows the method, its parameters,
@@ -2175,6 +2201,9 @@ def attack_minimality(
     transparent_by: how: 'groups' divides rows into groups whose values can be exchanged; 'size'
         makes larger and larger classes without looking at values until all satisfy the
         constraints, so that they tell one number, but it bounds no share.
+    ordered: quasi-identifiers and sensitive columns of type ENUM whose values have an order,
+        that of the type; labels then are ranges such as [low, medium], and t uses the ordered
+        distance; None for none.
     Returns: a row per sensitive column: attribute, persons (rows of the release), claimed
         (people whose value is named), correct (of these), correct_share (0…1) with low and high
         (the ends of its 95 % interval, Wilson 1927), baseline_share (0…1, what would be correct

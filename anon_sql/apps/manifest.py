@@ -26,7 +26,7 @@ _VALUE_MODELS = {model.name: model for model in VALUE_MODELS}
 # audit reads
 REQUIRED = (
     *(name for model in MODELS for name in model.parameters()),
-    *("entity", "suppressed"),
+    *("entity", "suppressed", "ordered"),
 )
 PROMISED = (*REQUIRED, "seed")
 UNIQUE = "unique_share"
@@ -54,6 +54,7 @@ _SHAPE: dict[str, Any] = {
         **_KINDS,
         UNIQUE: Optional(_NUMBER),
         UNIT: Optional(str),
+        "ordered": Optional((list, str, None)),
     },
     "roles": dict.fromkeys([*ROLES, "without_role"], NAMES),
     "raw": {"schema_sha256": SHA256},

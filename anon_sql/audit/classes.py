@@ -399,8 +399,15 @@ def of_values(
     for column, column_values in values.items():
         table = column_values.table
         if model.by_distance:
-            kind = compared.request.values[column]
-            table = with_ground(NAME, column, kind, table, column_values.values, trees.get(column))
+            table = with_ground(
+                NAME,
+                column,
+                compared.request.values[column],
+                table,
+                column_values.values,
+                trees.get(column),
+                column in compared.request.ordered,
+            )
         measured[column] = model.measure(column_values.classes, table)
     if not compared.released_rows:
         return unmeasured(name, required, _EMPTY)

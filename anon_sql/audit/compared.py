@@ -13,6 +13,7 @@ from anon_sql import kernels
 from anon_sql.audit.parameters import LEVELS, NAME, SIZE, Audit
 from anon_sql.core.common_parameters import PERSON
 from anon_sql.core.labels.reading import Bools, Coverage, Ints
+from anon_sql.core.ordered import read_ordered
 from anon_sql.core.parameters import read_group
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import Roles, fold
@@ -39,7 +40,7 @@ class AuditRequest:
     shared: those of the raw table, beside quasi-identifiers, that the release has too. dropped:
     kept columns that the release lacks. added: columns that the raw table lacks. identifiers:
     declared identifiers; leftover: those in the release. loose: shared columns without a role.
-    keys: shared columns whose type is that of keys.
+    keys: shared columns whose type is that of keys. ordered: those of ordered categories.
     """
 
     k: int | None
@@ -62,6 +63,7 @@ class AuditRequest:
     keys: frozenset[str] = frozenset()
     unit: str = PERSON
     kinds: Mapping[str, str] = field(default_factory=dict)
+    ordered: tuple[str, ...] = ()
 
 
 def audit_request(
@@ -115,6 +117,7 @@ def audit_request(
         keys=frozenset(name for name in shared if raw[name] in KEY_TYPES and name != person),
         unit=parameters.unit,
         kinds=kinds,
+        ordered=read_ordered(NAME, parameters.ordered, raw, (*roles.quasi, *roles.sensitive)),
     )
 
 

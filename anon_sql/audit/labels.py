@@ -1,6 +1,6 @@
 """Audit the labels of a release: whether they are true, and whether a release prints them so."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
@@ -300,12 +300,20 @@ def _sets_written_otherwise(sets: Sets, released: pa.Array) -> Bools:
     labels = released.to_pylist() if pa.types.is_string(released.type) else [None] * len(released)
     return np.array(
         [
-            words is not None
-            and (
-                list(words) != sorted(set(words), key=str.encode)
-                or (label is not None and grammar.of_set(words) != label)
-            )
+            words is not None and _is_written_otherwise(words, label)
             for words, label in zip(sets.words, labels, strict=True)
         ],
         dtype=np.bool_,
     )
+
+
+def _is_written_otherwise(words: Sequence[str], label: str | None) -> bool:
+    """Return whether a release would print a set, or a range of ordered categories, otherwise.
+
+    words: its values. label: None for a list.
+    """
+    if label is not None and label.startswith("["):
+        return len(words) < 2 or grammar.of_range(words[0], words[-1]) != label
+    if list(words) != sorted(set(words), key=str.encode):
+        return True
+    return label is not None and grammar.of_set(words) != label

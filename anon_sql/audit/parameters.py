@@ -111,6 +111,12 @@ class Audit:
     )
     key: Any = param(KEY, Secret(), "secret key of the series, as in anon_pseudonym")
     unit: str = unit_of_protection()
+    ordered: Any = param(
+        None,
+        Columns(),
+        "columns of type ENUM that the release had as ordered; t then uses the ordered distance",
+        null="none",
+    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ distribution. If a part of its rows is released with the ``Domain`` of the table
 as for the whole table.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from anon_sql import kernels
 from anon_sql.core.columns import NULL_POINT, Categories, Numbers, categories, is_number, numbers
 from anon_sql.core.hierarchy.column import Hierarchical, hierarchical
+from anon_sql.core.ordered import Ordered, ordered_column
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError
 
@@ -180,6 +181,7 @@ class QuasiTable:
         """Return the description of the points for the kernels that compute information loss."""
         kinds = {
             Numbers: kernels.loss.NUMBER,
+            Ordered: kernels.loss.NUMBER,
             Categories: kernels.loss.SET,
             Hierarchical: kernels.loss.TREE,
         }
@@ -211,6 +213,7 @@ def read_table(
     domain: Domain | None = None,
     weights: npt.NDArray[np.float64] | None = None,
     ties: bytes | None = None,
+    ordered: Collection[str] = (),
 ) -> QuasiTable:
     """Return the quasi-identifiers of a source as a table.
 
@@ -223,8 +226,9 @@ def read_table(
     domain: of the whole table, if these are not all of its rows.
     weights: see ``QuasiTable``.
     ties: see ``canonical_order``.
+    ordered: the columns whose values have the order of their ENUM; a hierarchy wins.
     """
-    columns = read_columns(function, types, lists, workers, trees)
+    columns = read_columns(function, types, lists, workers, trees, ordered)
     order = canonical_order(columns, hashes.to_numpy(zero_copy_only=False), ties)
     if domain is not None:
         columns = [domain.placed(column) for column in columns]
@@ -306,19 +310,28 @@ def read_columns(
     lists: Mapping[str, pa.Array],
     workers: Workers,
     trees: Mapping[str, pa.StructArray | None] = MappingProxyType({}),
+    ordered: Collection[str] = (),
 ) -> list[Column]:
     """Return quasi-identifiers with rows in source order; parameters as in ``read_table``."""
     jobs = [
-        (function, name, sql_type, lists[name], trees.get(name)) for name, sql_type in types.items()
+        (function, name, sql_type, lists[name], trees.get(name), name in ordered)
+        for name, sql_type in types.items()
     ]
     return workers.map(_column, jobs, [len(lists[name]) for name in types])
 
 
 def _column(
-    function: str, name: str, sql_type: str, values: pa.Array, tree: pa.StructArray | None
+    function: str,
+    name: str,
+    sql_type: str,
+    values: pa.Array,
+    tree: pa.StructArray | None,
+    is_ordered: bool,
 ) -> Column:
     """Return one quasi-identifier; tree: the rows of its hierarchy, None for none."""
     number = is_number(function, name, sql_type)
     if tree is not None:
         return hierarchical(function, name, sql_type, values, tree)
+    if is_ordered:
+        return ordered_column(name, sql_type, values)
     return numbers(function, name, sql_type, values) if number else categories(name, values)

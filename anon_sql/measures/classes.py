@@ -23,6 +23,7 @@ from anon_sql.core.hierarchy.column import Hierarchical
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.writing import NULL_NODE, node_text, nodes_of
+from anon_sql.core.ordered import Ordered
 from anon_sql.core.table import Column, QuasiTable
 from anon_sql.measures.loss import node_height, node_loss, points, range_loss, set_height, set_loss
 from anon_sql.measures.utility import of_classes, of_heights, of_losses
@@ -73,12 +74,16 @@ class MeasuredTable:
         for column in self.table.columns:
             if isinstance(column, Numbers):
                 name = column.name
-                values = points(self.types[name], self.lists[name])
+                if isinstance(column, Ordered):
+                    whole, kind = column.values, column.sql_type
+                else:
+                    whole, kind = self.lists[name], self.types[name]
+                values = points(kind, whole)
                 non_null = values[column.present]
                 least, most = (non_null.min(), non_null.max()) if len(non_null) else (0.0, 0.0)
                 low, high = (
-                    np.clip(points(self.types[name], end), least, most)
-                    for end in self.cuts.get(name, (self.lists[name],) * 2)
+                    np.clip(points(kind, end), least, most)
+                    for end in self.cuts.get(name, (whole, whole))
                 )
                 spans[name] = Span(low, high, least, most)
         return spans

@@ -6,6 +6,7 @@ local recoding), section 3.1:
 - A range loses its width / the width of the column's range in the table.
 - A set of texts loses its number of values / the number in the table. If the texts are numbers or
   dates in some notation, it loses at least the range that they span / the range of all.
+- A range of ordered categories loses what a range of their positions in the order loses.
 - A node of a hierarchy loses the leaves below it / all leaves (Kara and Eyupoglu 2023, equation 5).
 
 ILoss is that of Byun et al. 2007 (k-member clustering, definition 5). A range loses the same as in
@@ -31,6 +32,7 @@ from anon_sql.core.labels.as_printed import RawValues, raw_values
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
 from anon_sql.core.labels.reading import ParsedLabels, Ranges, read_columns, read_nodes, read_sets
 from anon_sql.core.notation import recognize
+from anon_sql.core.ordered import declared_order, order_of
 from anon_sql.errors import AnonError
 
 Floats = npt.NDArray[np.float64]
@@ -125,6 +127,15 @@ class AttributeDomain:
             return {}
         values = recognized.notation.numbers(self.words)
         return {w: x for w, x in zip(self.words, values.tolist(), strict=True) if not isnan(x)}
+
+    def has_ranges(self, labels: pa.Array) -> bool:
+        """Return whether labels of categories are ranges by the order of their ENUM.
+
+        No other label of a text begins with a bracket.
+        """
+        if self.number or self.tree is not None or not declared_order(self.sql_type):
+            return False
+        return _is_text(labels.type) and bool(pc.any(pc.starts_with(labels, "[")).as_py())
 
     @property
     def label_like(self) -> bool:
@@ -264,7 +275,7 @@ def _penalties(
         height = node_height(column.tree, nodes.node)
     else:
         parsed, counts, loss = _of_sets(column, labels, form)
-        height = set_height(counts)
+        height = loss if column.has_ranges(labels) else set_height(counts)
     loss = np.where(parsed.malformed, np.nan, loss)
     loss = np.where(parsed.empty, 0.0 if column.nulls else OTHER, loss)
     height = np.where(parsed.star, 1.0, np.where(parsed.empty, 0.0, height))
@@ -300,17 +311,25 @@ class _SetLosses(NamedTuple):
 
 
 def _of_sets(column: AttributeDomain, labels: pa.Array, form: str) -> _SetLosses:
-    parsed, raw_words = read_sets(labels), set(column.words)
+    raw_words = set(column.words)
+    parsed = read_sets(labels, order_of(column.sql_type, raw_words))
     counts = np.array(
         [len(raw_words.intersection(words or ())) for words in parsed.words], np.int64
     )
-    loss = np.maximum(set_loss(counts, column.values, form), _of_meant(column, parsed.words))
+    if column.has_ranges(labels):
+        positions = {word: float(i) for i, word in enumerate(declared_order(column.sql_type))}
+        loss = _spans({word: positions[word] for word in column.words}, parsed.words)
+    else:
+        meant = _spans(column.meant, parsed.words)
+        loss = np.maximum(set_loss(counts, column.values, form), meant)
     return _SetLosses(parsed, counts, np.where(counts > 0, loss, OTHER))
 
 
-def _of_meant(column: AttributeDomain, sets: Sequence[Collection[str] | None]) -> Floats:
-    """Return the share of the range of numbers or dates that sets of their texts span, else 0."""
-    meant = column.meant
+def _spans(meant: Mapping[str, float], sets: Sequence[Collection[str] | None]) -> Floats:
+    """Return the share of the range of some numbers that sets of their texts span, 0 without them.
+
+    meant: the number that each text stands for: its own, a date, or its place in an order.
+    """
     if not meant:
         return np.zeros(len(sets))
     width = (max(meant.values()) - min(meant.values())) or 1.0

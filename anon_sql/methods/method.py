@@ -26,6 +26,7 @@ from anon_sql.core.common_parameters import (
     Weights,
 )
 from anon_sql.core.forks import ForkLock
+from anon_sql.core.ordered import OrderedColumns
 from anon_sql.core.parameters import Columns, NoOptions, declare, param, parameters_of
 from anon_sql.core.running import Workers
 from anon_sql.core.table import QuasiTable
@@ -51,6 +52,7 @@ COMMON: tuple[type, ...] = (
     StrataColumns,
     Weights,
     BinWidth,
+    OrderedColumns,
 )
 Options = TypeVar("Options")
 

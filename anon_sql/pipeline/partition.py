@@ -21,9 +21,10 @@ from anon_sql.core.hierarchy.tree import rows_of
 from anon_sql.core.labels.grammar import STAR
 from anon_sql.core.labels.types import AVERAGES
 from anon_sql.core.labels.writing import Labels
+from anon_sql.core.ordered import Ordered
 from anon_sql.core.running import Workers, announce
 from anon_sql.core.table import Column, Domain, QuasiTable, read_table
-from anon_sql.errors import AnonError, Parameter, listed
+from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.methods.full_domain import Earlier
 from anon_sql.methods.legal_classes import protect
 from anon_sql.methods.method import Call, Method, Partition
@@ -131,6 +132,13 @@ def in_earlier_bins(table: QuasiTable, request: Request, source: Source) -> Quas
     earlier = request.option("like")
     if not isinstance(earlier, Earlier):
         return table
+    if request.ordered:
+        raise AnonError(
+            request.function,
+            Parameter("like") + " must go without " + Parameter("ordered"),
+            "both",
+            "pass a hierarchy for " + listed(request.ordered),
+        )
     labels = earlier.of(request.function, list(request.quasi))
 
     def with_bins(column: Column) -> Column:
@@ -231,7 +239,9 @@ def prepare(
         domain,
         relative(request.weights, list(request.quasi)),
         request.ties,
+        request.ordered,
     )
+    _require_shown(request, table)
     table = in_earlier_bins(table, request, source)
     real = None if source.real is None else source.real[table.order]
     counted = table.order if real is None else table.order[real]
@@ -256,6 +266,18 @@ def prepare(
     )
     require_strata(call, table.rows)
     return Prepared(source, request, paths, table, call, trees, domain, cuts)
+
+
+def _require_shown(request: Request, table: QuasiTable) -> None:
+    """Raise AnonError for a format that cannot show the ranges of ordered categories."""
+    ordered = [column.name for column in table.columns if isinstance(column, Ordered)]
+    if ordered and request.typed:
+        raise AnonError(
+            request.function,
+            Argument("format", "typed") + " shows no ranges of ordered categories",
+            listed(ordered),
+            "use " + Argument("format", "label"),
+        )
 
 
 def cut_columns(
@@ -288,6 +310,13 @@ def refuse_in_parts(request: Request) -> None:
     """Raise AnonError for a release in parts of what needs the whole table in one statement."""
     if request.bin_width:
         refuse_bins(request.function, "be left out of a release in parts", "them")
+    if request.ordered:
+        raise AnonError(
+            request.function,
+            Parameter("ordered") + " must be left out of a release in parts",
+            listed(request.ordered),
+            "release the whole table in one statement, or pass a hierarchy for the column",
+        )
     if request.transparent:
         raise AnonError(
             request.function,

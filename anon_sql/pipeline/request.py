@@ -22,6 +22,7 @@ from anon_sql.core.common_parameters import (
     read_weights,
 )
 from anon_sql.core.labels.types import AVERAGES, released_type
+from anon_sql.core.ordered import read_ordered
 from anon_sql.core.parameters import (
     function_of,
     no_parameter,
@@ -92,6 +93,7 @@ class Request:
     strata: the quasi-identifiers that are not generalized.
     weights: of quasi-identifiers by name; those that are left out have 1.
     bin_width: of those whose values are cut.
+    ordered: the columns of type ENUM whose values have an order.
     rest: SQL type of each column that only a ``*`` releases as it is, by name; the host looks at
         its values first (``without_identifiers``), because ``prepare`` refuses a request that has
         any.
@@ -119,6 +121,7 @@ class Request:
     strata: tuple[str, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
     bin_width: Mapping[str, Decimal] = field(default_factory=dict)
+    ordered: tuple[str, ...] = ()
     rest: Mapping[str, str] = field(default_factory=dict)
     method: Method | None = field(default=None, repr=False)
 
@@ -208,7 +211,10 @@ def checked(
     _require_no_role(function, roles, without_role)
     for name in roles.quasi:
         is_number(function, name, types[name])
-    protected = _protected(function, models, roles, types)
+    ordered = read_ordered(
+        function, call_arguments.get("ordered"), types, (*roles.quasi, *roles.sensitive)
+    )
+    protected = _protected(function, models, roles, types, ordered)
     if complete:
         _require_roles(function, roles, without_role)
     without_role |= {fold(name) for name in (*roles.quasi, *roles.left_out)}
@@ -235,6 +241,7 @@ def checked(
             {name: types[name] for name in roles.quasi},
             common["format"],
         ),
+        ordered=ordered,
         rest={name: types[name] for name in roles.rest} if complete else {},
         method=method,
     )
@@ -392,7 +399,11 @@ def _strata(function: str, value: object, quasi: Sequence[str]) -> tuple[str, ..
 
 
 def _protected(
-    function: str, models: Sequence[ValueModel], roles: Roles, types: Mapping[str, str]
+    function: str,
+    models: Sequence[ValueModel],
+    roles: Roles,
+    types: Mapping[str, str],
+    ordered: Sequence[str],
 ) -> dict[str, bool]:
     """Return the columns that the models apply to, and whether t is by rank."""
     for model in models:
@@ -409,7 +420,11 @@ def _protected(
             + Argument("sensitive", ["illness", ...])
             + Where(COMMENTS, " or declare it: COMMENT ON COLUMN t.illness IS 'anon:sensitive'"),
         )
-    return {name: ranked(function, name, types[name]) for name in roles.sensitive if required}
+    return {
+        name: name in ordered or ranked(function, name, types[name])
+        for name in roles.sensitive
+        if required
+    }
 
 
 def entity_of(function: str, value: object, names: Sequence[str] | Mapping[str, str]) -> str | None:

@@ -71,6 +71,7 @@ def with_ground(
     table: TableValues,
     values: pa.Array | None,
     listed: pa.StructArray | None,
+    is_ordered: bool = False,
 ) -> TableValues:
     """Return the values of a sensitive column with their ground distance.
 
@@ -78,8 +79,9 @@ def with_ground(
 
     values: what each key stands for, needed for a hierarchy alone; None without.
     listed: its rows of the hierarchy, see ``rows_of``.
+    is_ordered: whether it is declared as ordered.
     """
-    ordered = ranked(function, name, sql_type) and not table.nulls
+    ordered = (is_ordered or ranked(function, name, sql_type)) and not table.nulls
     if listed is None or values is None or values.null_count == len(values):
         return replace(table, ground=Ground(ordered))
     column = hierarchical(function, name, sql_type, values, listed, hidden=True)

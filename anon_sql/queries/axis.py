@@ -26,6 +26,7 @@ from anon_sql.core.labels.reading import (
     read_ranges,
     read_sets,
 )
+from anon_sql.core.ordered import order_of
 from anon_sql.core.printing import cast, evaluated
 from anon_sql.errors import AnonError
 from anon_sql.measures.loss import AttributeDomain, doubles
@@ -225,8 +226,8 @@ def axis_of_words(quasi: Quasi, labels: pa.Array) -> ConditionAxis:
 
     Raises AnonError for a label that has no other value.
     """
-    parsed = read_sets(labels)
     words = [word for word in quasi.place_of if word is not None]
+    parsed = read_sets(labels, order_of(quasi.domain.sql_type, words))
     place_of = {word: place for place, word in enumerate(words)}
     listed = [[place_of[w] for w in label or () if w in place_of] for label in parsed.words]
     if any(not places for places, label in zip(listed, parsed.words, strict=True) if label):

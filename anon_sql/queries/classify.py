@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from anon_sql.core import running, stopping
 from anon_sql.core.labels.as_printed import as_printed
 from anon_sql.core.labels.reading import read_nodes, read_ranges, read_sets
+from anon_sql.core.ordered import order_of
 from anon_sql.core.parameters import Anything, Choice, Columns, Number, Whole, declare, param
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean, not_installed
@@ -57,7 +58,7 @@ def labels(column: AttributeDomain, released: pa.Array) -> list[Feature]:
     raw_words = set(column.words)
     return [
         None if words is None else tuple(word for word in words if word in raw_words)
-        for words in read_sets(released).words
+        for words in read_sets(released, order_of(column.sql_type, raw_words)).words
     ]
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, valid
 from anon_sql.core.labels.reading import read_ranges, read_sets
+from anon_sql.core.ordered import order_of
 from anon_sql.core.printing import printed
 from anon_sql.core.roles import fold
 from anon_sql.pipeline.compute import Release
@@ -236,7 +237,8 @@ def least_values(quasi: Quasi, labels: pa.Array) -> LeastValues:
             return LeastValues(
                 quasi.truth(read_ranges(column.sql_type, labels).low, column.sql_type)
             )
-        return LeastValues(_of_sets(quasi, read_sets(labels).words, labels))
+        sets = read_sets(labels, order_of(column.sql_type, column.words))
+        return LeastValues(_of_sets(quasi, sets.words, labels))
     leaves, below, _ = read_labels(quasi, column.tree, labels)
     if column.number:
         places = pa.array([places[0] if places else None for places in below], pa.int64())

@@ -10,7 +10,8 @@
 -- another in each world. Pass the parameters that the release was made with.
 --
 -- As in every release: k, l, quasi, sensitive, identifiers, keep, exclude, l_kind, c, t, beta,
---   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, bin_width.
+--   beta_kind, delta, max_share, entity, format, suppressed, hierarchy, strata, weights, bin_width,
+--   ordered.
 -- raw: name of the raw table. released: name of its release, in any format.
 -- method: release method that made the release.
 -- seed: seed for random choices. It also draws the worlds.
@@ -45,7 +46,7 @@ CREATE OR REPLACE MACRO attack_minimality(
     beta := NULL, beta_kind := 'enhanced', delta := NULL, max_share := NULL, entity := NULL,
     format := 'label', suppressed := 'keep', seed := 42, hierarchy := NULL, strata := NULL,
     weights := NULL, bin_width := NULL, key := NULL, options := NULL, runs := NULL, surer := 2.0,
-    transparent := false, transparent_by := 'groups'
+    transparent := false, transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 WITH __anon_classed AS (
     FROM __anon_class_groups(
@@ -72,6 +73,6 @@ FROM
             method := method, l_kind := l_kind, c := c, beta_kind := beta_kind, format := format,
             suppressed := suppressed, seed := seed, strata := strata, weights := weights,
             bin_width := bin_width, options := options, runs := runs, surer := surer,
-            transparent := transparent, transparent_by := transparent_by),
+            transparent := transparent, transparent_by := transparent_by, ordered := ordered),
             l := l, key := __anon_choices_key('attack_minimality', key)),
         hierarchy, 'none');

@@ -2,7 +2,7 @@
 -- after another on one copy of the table, and nothing is released.
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, hierarchy, seed, l, l_kind, c, t,
---   entity, beta, delta, strata, beta_kind, max_share, exclude, bin_width.
+--   entity, beta, delta, strata, beta_kind, max_share, exclude, bin_width, ordered.
 -- methods: release methods to compare; NULL means all that fit the table and add no rows.
 -- ks: values of k to try.
 -- options: parameters of individual methods, such as {'rayden': {'cut': 'aligned'}}; all others
@@ -21,7 +21,7 @@ CREATE OR REPLACE MACRO compare(
     identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42, options := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, beta := NULL, delta := NULL,
     weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
-    bin_width := NULL
+    bin_width := NULL, ordered := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -34,5 +34,6 @@ FROM (
             exclude := exclude)),
         system.main.struct_pack(
             methods := methods, ks := ks, seed := seed, options := options, l_kind := l_kind,
-            c := c, weights := weights, strata := strata, beta_kind := beta_kind, bin_width := bin_width),
+            c := c, weights := weights, strata := strata, beta_kind := beta_kind,
+            bin_width := bin_width, ordered := ordered),
         hierarchy, 'none'));

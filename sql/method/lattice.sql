@@ -15,7 +15,8 @@ CREATE OR REPLACE MACRO lattice(
     tbl, k := 5, quasi := NULL, sensitive := NULL, identifiers := NULL, keep := NULL, l := 1,
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', hierarchy := NULL,
     suppression_limit := 0, minimize := 'gcp', beta := NULL, delta := NULL, strata := NULL,
-    format := 'label', seed := 42, beta_kind := 'enhanced', max_share := NULL, exclude := NULL
+    format := 'label', seed := 42, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
+    ordered := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -29,5 +30,5 @@ FROM (
         system.main.struct_pack(
             l_kind := l_kind, c := c, suppressed := suppressed,
             suppression_limit := suppression_limit, minimize := minimize, strata := strata,
-            format := format, seed := seed, beta_kind := beta_kind),
+            format := format, seed := seed, beta_kind := beta_kind, ordered := ordered),
         hierarchy, 'none'));

@@ -3,7 +3,7 @@
 -- of the table, and nothing is released.
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, hierarchy, entity, t, beta, delta,
---   strata, beta_kind, max_share, exclude, bin_width.
+--   strata, beta_kind, max_share, exclude, bin_width, ordered.
 -- ks: values of k to try.
 -- ls: values of l (distinct values of each sensitive column in a class) to try; an l above 1 needs
 --   a sensitive column.
@@ -33,7 +33,7 @@ CREATE OR REPLACE MACRO tradeoff(
     sensitive := NULL, identifiers := NULL, keep := NULL, hierarchy := NULL, seed := 42,
     entity := NULL, queries := 50, options := NULL, t := 1.0, beta := NULL, delta := NULL,
     weights := NULL, strata := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
-    bin_width := NULL
+    bin_width := NULL, ordered := NULL
 ) AS TABLE
 SELECT unnest(__anon_one)
 FROM (
@@ -48,5 +48,5 @@ FROM (
         system.main.struct_pack(
             ks := ks, ls := ls, method := method, seed := seed, queries := queries,
             options := options, weights := weights, strata := strata, beta_kind := beta_kind,
-            bin_width := bin_width),
+            bin_width := bin_width, ordered := ordered),
         hierarchy, 'none'));

@@ -17,7 +17,7 @@ CREATE OR REPLACE MACRO anonymize_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL, format := 'label',
-    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, key := NULL
+    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, key := NULL, ordered := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_anonymize_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
@@ -30,7 +30,8 @@ WITH __anon_found AS MATERIALIZED (
         system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, suppressed := suppressed, seed := seed, effort := effort,
             time_limit := time_limit, rounds := rounds, strata := strata, weights := weights,
-            suppression_limit := suppression_limit, format := format, beta_kind := beta_kind),
+            suppression_limit := suppression_limit, format := format, beta_kind := beta_kind,
+            ordered := ordered),
             key := __anon_choices_key('anonymize', key)),
         hierarchy, 'none')
 )

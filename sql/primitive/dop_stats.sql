@@ -12,7 +12,8 @@ CREATE OR REPLACE MACRO dop_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, suppressed := 'keep', seed := 42,
     eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class', hierarchy := NULL,
     beta := NULL, delta := NULL, weights := NULL, format := 'label', strata := NULL,
-    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, key := NULL
+    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, key := NULL,
+    ordered := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_dop_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)

@@ -12,7 +12,7 @@ CREATE OR REPLACE MACRO mondrian_cof_stats(
     unrecovered := 'return', distance := 'gower', hierarchy := NULL, threshold := NULL,
     weights := NULL, l := 1, l_kind := 'distinct', c := 3, t := 1.0, beta := NULL, delta := NULL,
     entity := NULL, format := 'label', strata := NULL, beta_kind := 'enhanced', max_share := NULL,
-    exclude := NULL, bin_width := NULL, key := NULL
+    exclude := NULL, bin_width := NULL, key := NULL, ordered := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_recovery_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)

@@ -12,7 +12,8 @@ CREATE OR REPLACE MACRO rayden_stats(
     tries := 8, repair := 'cap', variant := 'rayden', unrecovered := 'return', hierarchy := NULL,
     threshold := NULL, weights := NULL, l := 1, l_kind := 'distinct', c := 3, t := 1.0,
     beta := NULL, delta := NULL, entity := NULL, format := 'label', strata := NULL,
-    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, key := NULL
+    beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, key := NULL,
+    ordered := NULL
 ) AS TABLE
 WITH __anon_found AS MATERIALIZED (
     SELECT __anon_release_recovery_stats(__anon_buffer, __anon_row_numbers(__anon_rows), __anon_path_rows)
@@ -26,7 +27,7 @@ WITH __anon_found AS MATERIALIZED (
             suppressed := suppressed, seed := seed, alpha := alpha, vantage := vantage, cut := cut,
             tries := tries, repair := repair, variant := variant, unrecovered := unrecovered,
             threshold := threshold, weights := weights, l_kind := l_kind, c := c, format := format,
-            strata := strata, beta_kind := beta_kind, bin_width := bin_width),
+            strata := strata, beta_kind := beta_kind, bin_width := bin_width, ordered := ordered),
             key := __anon_choices_key('rayden', key)),
         hierarchy, 'none')
 )

@@ -15,7 +15,7 @@ CREATE OR REPLACE MACRO sdka_stats(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, seed := 42, generator := 'ctgan',
     epochs := 10, target_ratio := 2.0, dominant := 0.9, numbers := 'range', hierarchy := NULL,
     beta := NULL, delta := NULL, format := 'label', suppressed := 'keep', beta_kind := 'enhanced',
-    max_share := NULL, exclude := NULL, key := NULL
+    max_share := NULL, exclude := NULL, key := NULL, ordered := NULL
 ) AS TABLE
 WITH
 __anon_mixed AS MATERIALIZED (
@@ -25,7 +25,8 @@ __anon_mixed AS MATERIALIZED (
         exclude := exclude)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
             target_ratio := target_ratio, dominant := dominant, numbers := numbers,
-            format := format, suppressed := suppressed, beta_kind := beta_kind),
+            format := format, suppressed := suppressed, beta_kind := beta_kind,
+            ordered := ordered),
             key := __anon_choices_key('sdka', key)), false)
 ),
 __anon_added AS (
@@ -48,7 +49,8 @@ __anon_found AS MATERIALIZED (
         exclude := exclude)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, seed := seed, generator := generator, epochs := epochs,
             target_ratio := target_ratio, dominant := dominant, numbers := numbers,
-            format := format, suppressed := suppressed, beta_kind := beta_kind),
+            format := format, suppressed := suppressed, beta_kind := beta_kind,
+            ordered := ordered),
             key := __anon_choices_key('sdka', key)),
     hierarchy, 'none', __anon_from := '__anon_mixed')
 )

@@ -29,7 +29,7 @@ CREATE OR REPLACE MACRO anon_manifest(
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
     previous := NULL, previous_share := 0, beta_kind := 'enhanced', max_share := NULL,
-    exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person'
+    exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person', ordered := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -52,7 +52,8 @@ __anon_audited AS MATERIALIZED (
         hierarchy := hierarchy, entity := entity, suppressed := suppressed,
         unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share, beta_kind := beta_kind,
-        max_share := max_share, exclude := exclude, series := series, key := key, unit := unit
+        max_share := max_share, exclude := exclude, series := series, key := key, unit := unit,
+        ordered := ordered
     )
 ),
 __anon_measured_once AS MATERIALIZED (
@@ -84,7 +85,7 @@ SELECT
         system.main.struct_pack(
             k := k, l := l, t := t, l_kind := l_kind, c := c, entity := entity, seed := seed,
             suppressed := suppressed, unique_share := unique_share, beta := beta, delta := delta,
-            beta_kind := beta_kind, max_share := max_share, unit := unit),
+            beta_kind := beta_kind, max_share := max_share, unit := unit, ordered := ordered),
         hierarchy := hierarchy IS NOT NULL, options := options) AS parameters,
     {
         'quasi': __anon_named_as(__anon_columns, 'quasi'),

@@ -114,6 +114,8 @@
 -- key: secret key of the series, as in anon_pseudonym.
 -- unit: what must be protected: 'person', or 'row' if it is right that k counts rows although an
 --   identifier repeats.
+-- ordered: columns of type ENUM that the release had as ordered; t then uses the ordered distance;
+--   NULL for none.
 -- Returns: property, required, found (numbers), passed (BOOLEAN), example (labels, names of columns
 --   or counts), meaning (what was found, in a sentence with its figures; no value and no label).
 -- Errors: no quasi-identifier, one or a sensitive column that the release lacks, columns of other
@@ -126,7 +128,8 @@ CREATE OR REPLACE MACRO audit(
     identifiers := NULL, keep := NULL, l_kind := 'distinct', c := 3, hierarchy := NULL,
     entity := NULL, suppressed := 'keep', synthetic := 0, unique_share := 0, beta := NULL,
     delta := NULL, previous := NULL, previous_share := 0, beta_kind := 'enhanced',
-    max_share := NULL, exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person'
+    max_share := NULL, exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person',
+    ordered := NULL
 ) AS TABLE
 -- A CTE is bound if it is named: without earlier releases and a series the others cost nothing.
 WITH
@@ -148,7 +151,7 @@ FROM __anon_audited(
         l := l, t := t, l_kind := l_kind, c := c, entity := entity, suppressed := suppressed,
         synthetic := synthetic, unique_share := unique_share, beta := beta, delta := delta,
         previous := previous, previous_share := previous_share, beta_kind := beta_kind,
-        max_share := max_share, unit := unit),
+        max_share := max_share, unit := unit, ordered := ordered),
     hierarchy, __anon_scope(raw, system.main.struct_pack(
         quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep,
         exclude := exclude, drops := __anon_entity_of(entity), whole := true)),

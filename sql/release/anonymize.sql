@@ -4,7 +4,7 @@
 -- distances from the class means, over standardized columns (microaggregation).
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows.
 -- seed: seed for random choices. Only effort 'best' makes any; with 'mean' or 'median', every
@@ -39,7 +39,7 @@ CREATE OR REPLACE MACRO anonymize(
     seed := 42, effort := 'good', time_limit := 30, rounds := NULL, hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, suppression_limit := NULL,
     beta_kind := 'enhanced', max_share := NULL, exclude := NULL, series := NULL, key := NULL,
-    bin_width := NULL, transparent := false, transparent_by := 'groups'
+    bin_width := NULL, transparent := false, transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'anonymize', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -50,5 +50,6 @@ FROM __anon_released(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         effort := effort, time_limit := time_limit, rounds := rounds, strata := strata,
         weights := weights, suppression_limit := suppression_limit, beta_kind := beta_kind,
-        bin_width := bin_width, transparent := transparent, transparent_by := transparent_by),
+        bin_width := bin_width, transparent := transparent, transparent_by := transparent_by,
+        ordered := ordered),
     hierarchy, entity, series, key);

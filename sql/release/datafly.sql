@@ -3,7 +3,7 @@
 -- suppressed.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, hierarchy, beta, delta, strata, beta_kind, max_share, exclude, bin_width.
+--   format, hierarchy, beta, delta, strata, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. 'drop' is refused if more
 --   rows are suppressed than suppression_limit allows. If the shown rows are too few for a class,
 --   the rows of the smallest classes are suppressed too.
@@ -27,7 +27,7 @@ CREATE OR REPLACE MACRO datafly(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, suppression_limit := NULL, beta := NULL, delta := NULL,
     strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
-    bin_width := NULL, series := NULL, key := NULL
+    bin_width := NULL, series := NULL, key := NULL, ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'datafly', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -38,7 +38,7 @@ FROM __anon_released(
         system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
             suppression_limit := suppression_limit, strata := strata, beta_kind := beta_kind,
-            bin_width := bin_width),
+            bin_width := bin_width, ordered := ordered),
         "like" := __anon_earlier("like", __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,

@@ -2,7 +2,7 @@
 -- least.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by noise := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for another
 --   reason.
@@ -37,7 +37,7 @@ CREATE OR REPLACE MACRO dop(
     seed := 42, eps := NULL, min_samples := NULL, loss := 'lil', noise := 'class',
     hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, series := NULL,
-    key := NULL, transparent := false, transparent_by := 'groups'
+    key := NULL, transparent := false, transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'dop', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -47,6 +47,6 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         eps := eps, min_samples := min_samples, loss := loss, noise := noise, strata := strata,
-        weights := weights, beta_kind := beta_kind, bin_width := bin_width, transparent := transparent,
-        transparent_by := transparent_by),
+        weights := weights, beta_kind := beta_kind, bin_width := bin_width,
+        transparent := transparent, transparent_by := transparent_by, ordered := ordered),
     hierarchy, entity, series, key);

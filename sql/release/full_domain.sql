@@ -3,7 +3,7 @@
 -- combinations of levels that are legal.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, beta_kind, max_share, exclude, bin_width.
+--   format, beta, delta, strata, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Suppressed rows that are
 --   shown must be a legal class: if they are too few, the rows of the smallest classes are
 --   suppressed too. 'drop' never leaves out all rows.
@@ -33,7 +33,7 @@ CREATE OR REPLACE MACRO full_domain(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, suppression_limit := 0, minimize := 'gcp', beta := NULL,
     delta := NULL, strata := NULL, like := NULL, beta_kind := 'enhanced', max_share := NULL,
-    exclude := NULL, bin_width := NULL, series := NULL, key := NULL
+    exclude := NULL, bin_width := NULL, series := NULL, key := NULL, ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'full_domain', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -44,7 +44,7 @@ FROM __anon_released(
         system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
             suppression_limit := suppression_limit, minimize := minimize, strata := strata,
-            beta_kind := beta_kind, bin_width := bin_width),
+            beta_kind := beta_kind, bin_width := bin_width, ordered := ordered),
         "like" := __anon_earlier("like", __anon_scope(tbl, system.main.struct_pack(
             quasi := quasi, sensitive := sensitive, identifiers := identifiers, keep := keep, l := l,
             t := t, entity := entity, beta := beta, delta := delta, max_share := max_share,

@@ -2,7 +2,7 @@
 -- the row that increases its loss least. The time grows with the square of the number of rows.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. Only the first row is chosen at random.
@@ -27,7 +27,7 @@ CREATE OR REPLACE MACRO k_member(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, hierarchy := NULL, beta := NULL, delta := NULL, strata := NULL, weights := NULL,
     beta_kind := 'enhanced', max_share := NULL, exclude := NULL, bin_width := NULL, series := NULL,
-    key := NULL, transparent := false, transparent_by := 'groups'
+    key := NULL, transparent := false, transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'k_member', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -37,5 +37,5 @@ FROM __anon_released(
     format, system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         strata := strata, weights := weights, beta_kind := beta_kind, bin_width := bin_width,
-        transparent := transparent, transparent_by := transparent_by),
+        transparent := transparent, transparent_by := transparent_by, ordered := ordered),
     hierarchy, entity, series, key);

@@ -2,7 +2,7 @@
 -- recursively.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. This function suppresses
 --   no rows on request: 'drop' is refused if a class is * in every quasi-identifier.
 -- seed: seed for random choices. It has no effect: the method makes no random choices.
@@ -30,7 +30,7 @@ CREATE OR REPLACE MACRO mondrian(
     seed := 42, partitioning := 'strict', columns := 'any', hierarchy := NULL, beta := NULL,
     delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL,
     exclude := NULL, bin_width := NULL, series := NULL, key := NULL, transparent := false,
-    transparent_by := 'groups'
+    transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'mondrian', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -41,5 +41,5 @@ FROM __anon_released(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         partitioning := partitioning, columns := columns, strata := strata, weights := weights,
         beta_kind := beta_kind, bin_width := bin_width, transparent := transparent,
-        transparent_by := transparent_by),
+        transparent_by := transparent_by, ordered := ordered),
     hierarchy, entity, series, key);

@@ -2,7 +2,7 @@
 -- are detected by COF and partitioned separately.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
+--   format, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -39,7 +39,8 @@ CREATE OR REPLACE MACRO mondrian_cof(
     seed := 42, alpha := 2.0, partitioning := 'strict', repair := 'cap', unrecovered := 'return',
     distance := 'gower', hierarchy := NULL, threshold := NULL, beta := NULL, delta := NULL,
     strata := NULL, weights := NULL, beta_kind := 'enhanced', max_share := NULL, exclude := NULL,
-    bin_width := NULL, series := NULL, key := NULL, transparent := false, transparent_by := 'groups'
+    bin_width := NULL, series := NULL, key := NULL, transparent := false,
+    transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'mondrian_cof', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -51,5 +52,5 @@ FROM __anon_released(
         alpha := alpha, partitioning := partitioning, repair := repair, unrecovered := unrecovered,
         distance := distance, threshold := threshold, strata := strata, weights := weights,
         beta_kind := beta_kind, bin_width := bin_width, transparent := transparent,
-        transparent_by := transparent_by),
+        transparent_by := transparent_by, ordered := ordered),
     hierarchy, entity, series, key);

@@ -2,7 +2,7 @@
 -- from which outliers are detected by COF and partitioned separately.
 --
 -- As in every release: tbl, k, quasi, sensitive, identifiers, keep, l, l_kind, c, t, entity,
---   format, seed, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width.
+--   format, seed, beta, delta, strata, weights, beta_kind, max_share, exclude, bin_width, ordered.
 -- suppressed: 'keep' shows suppressed rows as *; 'drop' leaves them out. Rows are suppressed only
 --   by unrecovered := 'suppress': 'drop' is refused if a class is * in every quasi-identifier for
 --   another reason.
@@ -42,7 +42,7 @@ CREATE OR REPLACE MACRO rayden(
     variant := 'rayden', unrecovered := 'return', hierarchy := NULL, threshold := NULL,
     beta := NULL, delta := NULL, strata := NULL, weights := NULL, beta_kind := 'enhanced',
     max_share := NULL, exclude := NULL, bin_width := NULL, series := NULL, key := NULL,
-    transparent := false, transparent_by := 'groups'
+    transparent := false, transparent_by := 'groups', ordered := NULL
 ) AS TABLE
 FROM __anon_released(
     'rayden', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -53,6 +53,6 @@ FROM __anon_released(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         alpha := alpha, vantage := vantage, cut := cut, tries := tries, repair := repair,
         variant := variant, unrecovered := unrecovered, threshold := threshold, strata := strata,
-        weights := weights, beta_kind := beta_kind, bin_width := bin_width, transparent := transparent,
-        transparent_by := transparent_by),
+        weights := weights, beta_kind := beta_kind, bin_width := bin_width,
+        transparent := transparent, transparent_by := transparent_by, ordered := ordered),
     hierarchy, entity, series, key);

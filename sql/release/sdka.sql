@@ -3,7 +3,7 @@
 -- sensitive values. The method is perturbative; sdka_stats reports the number of added rows.
 --
 -- As in every release: tbl, quasi, sensitive, identifiers, keep, l_kind, c, t, entity, seed, beta,
---   delta, beta_kind, max_share, exclude.
+--   delta, beta_kind, max_share, exclude, ordered.
 -- k: minimum number of rows in an equivalence class. Synthetic rows do not count.
 -- l: minimum diversity of each sensitive column in a class. Only real rows count, also for t, beta
 --   and delta.
@@ -38,7 +38,7 @@ CREATE OR REPLACE MACRO sdka(
     l_kind := 'distinct', c := 3, t := 1.0, entity := NULL, format := 'label', suppressed := 'keep',
     seed := 42, generator := 'ctgan', epochs := 10, target_ratio := 2.0, dominant := 0.9,
     numbers := 'range', hierarchy := NULL, beta := NULL, delta := NULL, beta_kind := 'enhanced',
-    max_share := NULL, exclude := NULL, key := NULL
+    max_share := NULL, exclude := NULL, key := NULL, ordered := NULL
 ) AS TABLE
 WITH __anon_mixed AS MATERIALIZED (
     FROM __anon_synthesized('sdka', tbl, k, __anon_scope(tbl, system.main.struct_pack(
@@ -47,7 +47,7 @@ WITH __anon_mixed AS MATERIALIZED (
         exclude := exclude)), system.main.struct_insert(system.main.struct_pack(
             l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
             generator := generator, epochs := epochs, target_ratio := target_ratio,
-            dominant := dominant, numbers := numbers, beta_kind := beta_kind),
+            dominant := dominant, numbers := numbers, beta_kind := beta_kind, ordered := ordered),
             key := __anon_choices_key('sdka', key)), true)
 )
 FROM __anon_release(
@@ -58,6 +58,6 @@ FROM __anon_release(
     format, system.main.struct_insert(system.main.struct_pack(
         l_kind := l_kind, c := c, format := format, suppressed := suppressed, seed := seed,
         generator := generator, epochs := epochs, target_ratio := target_ratio,
-        dominant := dominant, numbers := numbers, beta_kind := beta_kind),
+        dominant := dominant, numbers := numbers, beta_kind := beta_kind, ordered := ordered),
         key := __anon_choices_key('sdka', key)),
     __anon_hierarchy := hierarchy, __anon_from := '__anon_mixed');

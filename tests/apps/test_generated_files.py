@@ -42,7 +42,7 @@ def test_a_signature_keeps_its_order_and_appends():
     (file,) = [file for file in sql_files() if file.name == "rayden"]
     before = [name for name, _ in file.signature]
     swapped = file.text.replace("seed := 42, alpha := 2.0", "alpha := 2.0, seed := 42")
-    without = re.sub(r",\s+transparent_by := \S+\n\)", "\n)", swapped)
+    without = re.sub(r",\s+ordered := \S+\n\)", "\n)", swapped)
     assert without != swapped != file.text
     made = generate.with_parameters(headers.replace_text(file, without))
     names = [name for name, _ in headers.replace_text(file, made).signature]
@@ -144,7 +144,7 @@ def test_a_parameter_is_added_by_one_line(tmp_path):
     assert run("-m", "anon_sql.apps.generate")[0] == 0
     made = (tmp_path / "sql" / "release" / "datafly.sql").read_text("utf-8")
     assert "-- patience: how long Datafly waits.\n" in made
-    assert re.search(r" key := NULL,\s+patience := 1.0\n\)", made)
+    assert re.search(r" ordered := NULL,\s+patience := 1.0\n\)", made)
     assert re.search(r"struct_pack\([^()]*patience := patience", made)
     assert (
         "- `patience`: how long Datafly waits."

@@ -17,6 +17,7 @@ from anon_sql.core.labels.one_value import middles, misplaced
 from anon_sql.core.labels.reading import Ranges, read_columns, read_ranges, read_sets
 from anon_sql.core.labels.types import is_one_value
 from anon_sql.core.labels.writing import Labels, allowed_leaves
+from anon_sql.core.ordered import Ordered
 from anon_sql.core.printing import cast
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column
@@ -61,7 +62,9 @@ def require_true(
         for column, kind in zip(columns, types, strict=True)
     ]
     ranged = [
-        i for i, column in enumerate(columns) if isinstance(column, Numbers) and not single[i]
+        i
+        for i, column in enumerate(columns)
+        if isinstance(column, Numbers) and not isinstance(column, Ordered) and not single[i]
     ]
     ranges = read_columns([types[i] for i in ranged], [labels[i].printed for i in ranged])
     parsed = dict(zip(ranged, ranges, strict=True))
@@ -151,11 +154,11 @@ def _single_words(column: Column, printed: pa.Array) -> list[str | None]:
 
 def _others(column: Column, shown: Labels, classes: Codes) -> int:
     """Count the rows whose class shows a text that is not the row's value."""
-    assert not isinstance(column, Numbers)
+    assert isinstance(column, Categories | Hierarchical | Ordered)
     if isinstance(column, Hierarchical):
-        values = list(column.tree.names[: column.tree.leaves])
+        values: Sequence[str] = column.tree.names[: column.tree.leaves]
     else:
-        values = column.values.to_pylist()
+        values = _words_of(column)
     code_of = {value: code for code, value in enumerate(values)}
     all_codes = range(column.null_code + 1)
     texts = shown.printed.to_pylist()
@@ -165,7 +168,7 @@ def _others(column: Column, shown: Labels, classes: Codes) -> int:
 
 
 def _outside(
-    column: Categories | Hierarchical,
+    column: Categories | Hierarchical | Ordered,
     labels: Labels,
     classes: Codes,
     allowed: Sequence[Sequence[int]],
@@ -232,15 +235,25 @@ def _wrong(
     if isinstance(column, Hierarchical):
         star, allowed = allowed_leaves(column, labels.printed)
     else:
-        assert isinstance(column, Categories)
+        assert isinstance(column, Categories | Ordered)
         star, allowed = _allowed_words(column, labels.printed)
+        if centred and isinstance(column, Ordered):
+            return star, 0
     return star, _outside(column, labels, classes, allowed)
 
 
-def _allowed_words(column: Categories, labels: pa.Array) -> tuple[Bools, list[Sequence[int]]]:
+def _words_of(column: Categories | Ordered) -> Sequence[str]:
+    """Return the value of each code of a column."""
+    return column.words if isinstance(column, Ordered) else column.values.to_pylist()
+
+
+def _allowed_words(
+    column: Categories | Ordered, labels: pa.Array
+) -> tuple[Bools, list[Sequence[int]]]:
     """Return which labels are suppressed, and the codes that each label covers, ascending."""
-    sets = read_sets(labels)
-    code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
+    values = _words_of(column)
+    sets = read_sets(labels, values if isinstance(column, Ordered) else ())
+    code_of = {value: code for code, value in enumerate(values)}
     allowed: list[Sequence[int]] = []
     for star, empty, words in zip(sets.star, sets.empty, sets.words, strict=True):
         if star:

@@ -1,7 +1,8 @@
 """Print and parse labels: a value, a range ``[low, high]``, a set ``{a, b}`` or ``*``.
 
 Text is written without quotes unless it would be ambiguous; otherwise in single quotes, with
-``\\'`` and ``\\\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type.
+``\\'`` and ``\\\\`` as escapes. The ends of ranges are printed by DuckDB in the column's type, and
+those of ordered categories are written as text is, ``[low, medium]``.
 
 A method may recode all rows of a column without a hierarchy in the same way. The nodes that it
 chose are then: ``AS_CLASS`` if the label is made of the values of the class; ``STARRED`` if it is
@@ -69,6 +70,11 @@ def of_set(values: Sequence[str]) -> str:
     return joined([text(value) for value in values])
 
 
+def of_range(low: str, high: str) -> str:
+    """Return the label of a range of ordered categories."""
+    return f"[{text(low)}, {text(high)}]"
+
+
 def joined(written: Sequence[str]) -> str:
     """Return the label of values that are already written by ``text``."""
     return written[0] if len(written) == 1 else "{" + ", ".join(written) + "}"
@@ -104,6 +110,8 @@ def values(label: str) -> list[str] | None:
 def bounds(label: str) -> tuple[str, str] | None:
     """Return the printed ends of a range or number; None for ``*`` and text.
 
+    The ends of a range of ordered categories are returned without quotes.
+
     Raises ValueError for a malformed label.
     """
     ends = _range(label)
@@ -130,9 +138,18 @@ def _range(label: str) -> tuple[str, str] | None:
     if not label.startswith("["):
         return None
     matched = _RANGE.fullmatch(label)
-    if matched is None:
+    return _text_ends(label) if matched is None else (matched[1], matched[2])
+
+
+def _text_ends(label: str) -> tuple[str, str]:
+    """Return the ends of a range of ordered categories."""
+    low, position = _value(label, 1)
+    if not label.startswith(", ", position):
         raise ValueError("a range that is not [low, high]")
-    return matched[1], matched[2]
+    high, position = _value(label, position + 2)
+    if label[position:] != "]":
+        raise ValueError("a range that is not [low, high]")
+    return low, high
 
 
 def _value(label: str, position: int) -> tuple[str, int]:

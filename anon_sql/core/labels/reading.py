@@ -26,6 +26,7 @@ from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.grammar import End, read_ends
 from anon_sql.core.labels.one_value import ROUNDING, shows_values
+from anon_sql.core.ordered import between, order_of
 from anon_sql.core.printing import printed
 
 Bools = npt.NDArray[np.bool_]
@@ -155,8 +156,12 @@ def read_nodes(tree: HierarchyTree, sql_type: str, released: pa.Array) -> Parsed
     return ParsedNodes(star, empty, (node < 0) & ~star & ~empty, node)
 
 
-def read_sets(labels: pa.Array) -> Sets:
-    """Parse labels, or lists of text, of a text column; each distinct label is parsed once."""
+def read_sets(labels: pa.Array, order: Sequence[str] = ()) -> Sets:
+    """Parse labels, or lists of text, of a text column; each distinct label is parsed once.
+
+    order: the values of a column of ordered categories in their order. A range of them is the set
+    of the values from its low end to its high end.
+    """
     labels = plain(labels)
     if pa.types.is_list(labels.type) or pa.types.is_large_list(labels.type):
         lists = [None if words is None else tuple(words) for words in labels.to_pylist()]
@@ -165,7 +170,7 @@ def read_sets(labels: pa.Array) -> Sets:
         malformed = np.array([None in (words or ()) for words in lists], dtype=np.bool_)
         return Sets(star, empty, malformed, _where(lists, ~empty & ~malformed))
     coded = _text(labels).dictionary_encode()
-    words_of = [*map(_words, coded.dictionary.to_pylist()), None]
+    words_of = [*(_words(label, order) for label in coded.dictionary.to_pylist()), None]
     empty = ~valid(labels)
     places = coded.indices.fill_null(len(words_of) - 1).to_pylist()
     star = true(pc.equal(_text(labels), grammar.STAR))
@@ -174,13 +179,15 @@ def read_sets(labels: pa.Array) -> Sets:
     return Sets(star, empty, unread & ~star & ~empty, words)
 
 
-def _words(label: str) -> tuple[str, ...] | None:
-    """Return the values of a label; None for ``*``, a range or a malformed label."""
+def _words(label: str, order: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the values of a label; None for ``*``, a malformed label, or a range not of these."""
     try:
-        words = grammar.values(label)
+        words, ends = grammar.values(label), grammar.bounds(label)
     except ValueError:
         return None
-    return None if words is None else tuple(words)
+    if words is None:
+        return None if ends is None else between(order, *ends)
+    return tuple(words)
 
 
 def _where(lists: Sequence[tuple[str, ...] | None], kept: Bools) -> list[tuple[str, ...] | None]:
@@ -319,7 +326,7 @@ def coverage(
     if number:
         require_finite(function, name, values)
         return _of_ranges(sql_type, values, labels, label_of)
-    return _of_sets(categories(name, values), labels, label_of)
+    return _of_sets(categories(name, values), sql_type, labels, label_of)
 
 
 def distinct(released: pa.Array) -> tuple[pa.Array, Ints]:
@@ -383,9 +390,9 @@ def _of_ranges(sql_type: str, values: pa.Array, labels: pa.Array, label_of: Ints
     return _stretches(codes, label_of, labels, low, high, unknown, None, parsed)
 
 
-def _of_sets(column: Categories, labels: pa.Array, label_of: Ints) -> Coverage:
-    parsed = read_sets(labels)
+def _of_sets(column: Categories, sql_type: str, labels: pa.Array, label_of: Ints) -> Coverage:
     code_of = {word: code for code, word in enumerate(column.values.to_pylist())}
+    parsed = read_sets(labels, order_of(sql_type, code_of))
     sets = [sorted({code_of[w] for w in words or () if w in code_of}) for words in parsed.words]
     size = np.array([len(codes) for codes in sets], dtype=np.int64)
     low = np.array([codes[0] if codes else MAX_CODE for codes in sets], dtype=np.int64)

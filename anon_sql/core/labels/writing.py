@@ -17,6 +17,7 @@ from anon_sql.core.hierarchy.tree import HierarchyTree
 from anon_sql.core.labels import grammar
 from anon_sql.core.labels.one_value import one_values
 from anon_sql.core.labels.types import is_one_value
+from anon_sql.core.ordered import Ordered
 from anon_sql.core.printing import printed
 from anon_sql.core.running import Workers
 from anon_sql.core.table import Column
@@ -243,16 +244,22 @@ def make_labels(
         cuts.get(column.name, (column_values, column_values))
         for column, column_values in zip(columns, values, strict=True)
     ]
+    numbers = [i for i in ranged if not isinstance(columns[i], Ordered)]
     ends = [
         _values_at(end_values, rows)
-        for i in ranged
+        for i in numbers
         for end_values, rows in zip(
             whole[i], (labels_or_ends[i].low, labels_or_ends[i].high), strict=True
         )
     ]
-    texts = printed(ends, [types[i] for i in ranged for _ in range(2)]) if ranged else []
-    for position, i in enumerate(ranged):
-        low, high = texts[2 * position : 2 * position + 2]
+    texts = iter(printed(ends, [types[i] for i in numbers for _ in range(2)]) if numbers else [])
+    for i in ranged:
+        column, made = columns[i], labels_or_ends[i]
+        low, high = (
+            (_written(column, made.low), _written(column, made.high))
+            if isinstance(column, Ordered)
+            else (next(texts), next(texts))
+        )
         labels = (
             _structs(labels_or_ends[i], low, high)
             if form == "typed"
@@ -304,6 +311,12 @@ def _ends(column: Numbers, classes: ClassRows, centred: bool, nodes: Codes | Non
     once, label_of = kernels.hashing.number(hashes)
     low, high = (np.where(kind == 0, end, kind)[once].astype(np.int32) for end in (low, high))
     return _Ends(low, high, label_of)
+
+
+def _written(column: Ordered, rows: Codes) -> pa.Array:
+    """Return the values of rows as labels show them; NULL for NONE and MIXED."""
+    words = pa.array([grammar.text(word) for word in column.words], pa.string())
+    return words.take(_values_at(column.values, rows))
 
 
 def _values_at(values: pa.Array, rows: Codes) -> pa.Array:

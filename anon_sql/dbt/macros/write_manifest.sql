@@ -9,7 +9,7 @@
     quasi=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
     beta=none, delta=none, purpose=none, recipient=none, assumptions=none, previous=none,
     previous_share=0, suppressed='keep', options=none, beta_kind='enhanced', max_share=none,
-    exclude=none, series=none, key='env:ANON_KEY', unit='person') %}
+    exclude=none, series=none, key='env:ANON_KEY', unit='person', ordered=none) %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   {%- set files = [previous] if previous is string else previous or [] -%}
@@ -19,7 +19,7 @@
     'unique_share': unique_share, 'beta': beta, 'delta': delta, 'purpose': purpose,
     'recipient': recipient, 'assumptions': assumptions, 'previous_share': previous_share,
     'suppressed': suppressed, 'options': options, 'beta_kind': beta_kind, 'max_share': max_share,
-    'exclude': exclude, 'key': key, 'unit': unit
+    'exclude': exclude, 'key': key, 'unit': unit, 'ordered': ordered
   } -%}
   copy (
     select

@@ -12,11 +12,13 @@ from anon_sql.core import stopping
 from anon_sql.core.arrow import is_misread
 from anon_sql.core.columns import is_nested, shown_type
 from anon_sql.core.names import quote
+from anon_sql.core.ordered import enum_of
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts.duckdb.errors import error_text
 
 _TRUE = "__anon_true_"  # columns that say whether text stands for every value of a nested one
+_MOST_CATEGORIES = 1000  # of an ordered categorical that is an ENUM, whose type lists them all
 
 
 @dataclass(frozen=True)
@@ -117,11 +119,27 @@ def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection)
         got = ", ".join(f"{listed([each.name])} of type {each.type}" for each in wrong)
         rule = "every column must have a type that DuckDB has"
         raise AnonError(function, rule, got, "cast or drop it") from None
+    ordered = {
+        name: kind for name in table.column_names if (kind := _enum_of(table[name])) is not None
+    }
     return Columns(
-        dict(zip(table.column_names, types, strict=True)),
+        dict(zip(table.column_names, types, strict=True)) | ordered,
         lambda names: table.select(list(names)),
         comments_of(table.schema),
+        frozenset(ordered),
     )
+
+
+def _enum_of(values: pa.ChunkedArray) -> str | None:
+    """Return the ENUM of an ordered categorical, which DuckDB reads as text; None for another."""
+    kind = values.type
+    if not pa.types.is_dictionary(kind) or not kind.ordered or not values.num_chunks:
+        return None
+    words = values.unify_dictionaries().chunk(0).dictionary
+    is_text = pa.types.is_string(words.type) or pa.types.is_large_string(words.type)
+    if not is_text or words.null_count or not 0 < len(words) <= _MOST_CATEGORIES:
+        return None
+    return enum_of(words.to_pylist())
 
 
 def _is_known(kind: pa.DataType, scratch: duckdb.DuckDBPyConnection) -> bool:

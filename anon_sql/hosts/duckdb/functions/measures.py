@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from anon_sql.core.arrow import first, integers, one_array
 from anon_sql.core.common_parameters import read_weights
+from anon_sql.core.ordered import read_ordered
 from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, did_you_mean
@@ -103,17 +104,28 @@ def worst_level(function: Any, argument: Any, settings: Any) -> pa.Array:
 def worst_level_beside(function: Any, argument: Any, raw_groups: Any, settings: Any) -> pa.Array:
     """Return the same of a model that compares classes with the raw table.
 
-    raw_groups: the result of ``__anon_key_groups``.
+    raw_groups: the result of ``__anon_key_groups``. settings: as for ``worst_level``, and
+    ``ordered`` for a model that goes by distance.
     """
     pair_input, pair = _paired(function, argument)
-    model = _model(pair_input.function, first(settings))
+    chosen = dict(first(settings) or {})
+    labelled = (*pair.roles.quasi, *pair.roles.sensitive)
+    ordered = read_ordered(pair_input.function, chosen.pop("ordered", None), pair.types, labelled)
+    model = _model(pair_input.function, chosen)
     values = pair_input.class_values(pair)
     tables_by_column = tables(raw_groups, pair.roles.sensitive)
     raw = {name: table for name, (table, _) in tables_by_column.items()}
     if model.by_distance:
         listed = pair_input.rows_of_hierarchy(pair.roles.sensitive)
         raw = {
-            name: with_ground(pair_input.function, name, pair.types[name], *each, listed.get(name))
+            name: with_ground(
+                pair_input.function,
+                name,
+                pair.types[name],
+                *each,
+                listed.get(name),
+                name in ordered,
+            )
             for name, each in tables_by_column.items()
         }
     if any(len(each.starts) for each in values.values()):
