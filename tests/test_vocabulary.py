@@ -75,21 +75,10 @@ PUBLIC_NAMES = {  # columns and parameters of SQL functions
     ("attacks/criteria.py", "known"),
 }
 # How many names remain in packages that are not finished. These numbers may only fall.
-REMAINING = {"apps": 585}
+REMAINING = {"apps": 503}
 FINISHED = (
-    *(
-        ".",
-        "attacks",
-        "audit",
-        "core",
-        "hosts",
-        "kernels",
-        "linked",
-        "measures",
-        "methods",
-        "pipeline",
-    ),
-    *("privacy", "queries", "regions", "risk", "series", "suggest"),
+    *(".", "apps/shell", "attacks", "audit", "core", "hosts", "kernels", "linked", "measures"),
+    *("methods", "pipeline", "privacy", "queries", "regions", "risk", "series", "suggest"),
 )
 
 

@@ -37,16 +37,16 @@ def kind(path: Path, function: str = "release") -> tuple[str, str]:
     """
     if path.is_dir():
         return "parquet", ""
-    for ending, found in FORMATS.items():
+    for ending, file_format in FORMATS.items():
         if path.name.lower().endswith(ending):
-            return found.name, ending
+            return file_format.name, ending
     raise AnonError(function, f"files must end in {', '.join(FORMATS)}", f"'{path.name}'")
 
 
 def in_database(source: Path) -> tuple[Path, str] | None:
     """Return the file and the table that ``FILE.duckdb:schema.table`` means; None for a file."""
-    found = _IN_DATABASE.fullmatch(str(source))
-    return (Path(found["file"]), found["table"]) if found else None
+    match = _IN_DATABASE.fullmatch(str(source))
+    return (Path(match["file"]), match["table"]) if match else None
 
 
 def read_table(
@@ -64,12 +64,12 @@ def read_table(
     argument that errors name. trim: whether blanks around texts are removed.
     """
     path = str(file.resolve())
-    known = con.execute(
+    attached = con.execute(
         "SELECT database_name FROM duckdb_databases() WHERE path = ?", [path]
     ).fetchall()
-    alias = known[0][0] if known else f"source_of_{view}"
+    alias = attached[0][0] if attached else f"source_of_{view}"
     try:
-        if not known:
+        if not attached:
             con.execute(f"ATTACH {literal(path)} AS {quote(alias)} (READ_ONLY)")
         table = ".".join(map(quote, [alias, *split(name)]))
         rows = con.sql(f"FROM {table}")
@@ -88,9 +88,9 @@ def check_source(function: str, name: str, source: Path) -> None:
 
     A table of a database is a source if the file exists.
     """
-    if (found := in_database(source)) is not None:
-        if not found[0].is_file():
-            raise AnonError(function, Parameter(name) + " must be in a file", f"'{found[0]}'")
+    if (stored := in_database(source)) is not None:
+        if not stored[0].is_file():
+            raise AnonError(function, Parameter(name) + " must be in a file", f"'{stored[0]}'")
         return
     if not source.suffix and not source.exists():
         rule = Parameter(name) + " must be a file or a folder"
@@ -127,7 +127,7 @@ def check_pair(
         raise AnonError("release", rule, got, hint)
 
 
-def read(
+def read_source(
     con: duckdb.DuckDBPyConnection,
     source: Path,
     table: str,
@@ -155,11 +155,11 @@ def read(
 
 def _read_csv(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
     file, notice = _csv_source(source).with_delimiter()
-    found = load(con, file, table, labels=source.labels)
+    notices_by_column = load(con, file, table, labels=source.labels)
     if notice is None:
-        return found
-    notices = [notice, *([found[OF_FILE]] if OF_FILE in found else [])]
-    return {**found, OF_FILE: joined("; ", notices)}
+        return notices_by_column
+    notices = [notice, *([notices_by_column[OF_FILE]] if OF_FILE in notices_by_column else [])]
+    return {**notices_by_column, OF_FILE: joined("; ", notices)}
 
 
 def _csv_source(source: Source) -> CsvSource:
@@ -179,20 +179,20 @@ def detected(
     letters. Another source than a CSV file leaves the dialect as it is. propose: False
     if UTF-8 was stated, not merely assumed.
     """
-    if in_database(source) or (found := kind(source, called[0]))[0] != "csv":
+    if in_database(source) or (file_kind := kind(source, called[0]))[0] != "csv":
         return dialect, []
-    file, said = _csv_source(Source(source, found[1], False, dialect, called)), []
+    file, sentences = _csv_source(Source(source, file_kind[1], False, dialect, called)), []
     encoding = file.encoding() if propose and dialect.encoding == UTF_8 else None
     if encoding not in (None, UTF_8):
         file = replace(file, dialect=replace(file.dialect, encoding=encoding))
-        said.append(
+        sentences.append(
             f"it is not UTF-8, but probably {encoding}: look at its letters, then "
             + Option("--encoding", encoding)
         )
     file, notice = file.with_delimiter()
     if notice is None:
-        return replace(file.dialect, delimiter=dialect.delimiter), said
-    return file.dialect, [*said, notice]
+        return replace(file.dialect, delimiter=dialect.delimiter), sentences
+    return file.dialect, [*sentences, notice]
 
 
 def _read_parquet(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
@@ -226,15 +226,15 @@ def blanks(
         return {}, []
     counts = ", ".join(f"count(*) FILTER (__anon_has_blanks({quote(name)}))" for name in columns)
     (row,) = con.execute(f"SELECT {counts} FROM {quote(table)}").fetchall()
-    found = {name: count for name, count in zip(columns, row, strict=True) if count}
-    if not found:
+    with_blanks = {name: count for name, count in zip(columns, row, strict=True) if count}
+    if not with_blanks:
         return {}, []
     same = ", ".join(
         f"count(DISTINCT {x}) > count(DISTINCT __anon_trimmed({x}::VARCHAR))"
-        for x in map(quote, found)
+        for x in map(quote, with_blanks)
     )
     (merged,) = con.execute(f"SELECT {same} FROM {quote(table)}").fetchall()
-    return found, [name for name, less in zip(found, merged, strict=True) if less]
+    return with_blanks, [name for name, less in zip(with_blanks, merged, strict=True) if less]
 
 
 def parquet(source: Path, called: tuple[str, str]) -> list[str]:

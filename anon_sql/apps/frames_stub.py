@@ -23,9 +23,9 @@ def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
     """Return words, separated by commas, in lines; last: characters that follow the last one."""
     words = list(words)
     lines = [indent]
-    for at, word in enumerate(words):
-        piece = word + (", " if at < len(words) - 1 else "")
-        width = WIDTH - (last if at == len(words) - 1 else 0)
+    for number, word in enumerate(words):
+        piece = word + (", " if number < len(words) - 1 else "")
+        width = WIDTH - (last if number == len(words) - 1 else 0)
         if len(lines[-1] + piece.rstrip()) > width and lines[-1] != indent:
             lines.append(indent)
         lines[-1] += piece
@@ -34,9 +34,9 @@ def filled(words: Iterable[str], indent: str, last: int = 0) -> str:
 
 def stub(entries: list[Entry]) -> str:
     """Return anon_sql/frames.pyi; entries: every public function."""
-    found = list(frame_functions(entries))
-    names = "\n".join(f'    "{name}",' for name in sorted(each.name for each in found))
-    return f"{_HEAD}\n__all__ = [\n{names}\n]\n{''.join(map(_function, found))}"
+    functions = list(frame_functions(entries))
+    names = "\n".join(f'    "{name}",' for name in sorted(each.name for each in functions))
+    return f"{_HEAD}\n__all__ = [\n{names}\n]\n{''.join(map(_function, functions))}"
 
 
 def _function(function: FrameFunction) -> str:

@@ -232,21 +232,23 @@ def _series(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 def _marks(axes: Axes, kind: str, places: list[Any], series: Mapping[str, tuple[Any, ...]]) -> None:
     """Draw the series of a picture, which differ in color and in form."""
-    for at, (name, values) in enumerate(series.items()):
-        color, label = COLORS[at % len(COLORS)], name.replace("_", " ")
+    for number, (name, values) in enumerate(series.items()):
+        color, label = COLORS[number % len(COLORS)], name.replace("_", " ")
         if kind == "bars":
             width = 0.8 / len(series)
-            left = [place + (at - (len(series) - 1) / 2) * width for place in range(len(places))]
+            left = [
+                place + (number - (len(series) - 1) / 2) * width for place in range(len(places))
+            ]
             bars: dict[str, Any] = {
                 "color": color,
-                "hatch": HATCHES[at % len(HATCHES)],
+                "hatch": HATCHES[number % len(HATCHES)],
                 "edgecolor": "white",
             }
             axes.bar(left, values, width, label=label, **bars)
         elif kind == "lines":
             form: dict[str, Any] = {
-                "linestyle": DASHES[at % len(DASHES)],
-                "marker": MARKS[at % len(MARKS)],
+                "linestyle": DASHES[number % len(DASHES)],
+                "marker": MARKS[number % len(MARKS)],
             }
             axes.plot(places, values, color=color, label=label, **form)
         else:

@@ -57,79 +57,83 @@ def comment(text: str) -> str:
 
 def with_parameters(file: SqlFile) -> str:
     """Return the text of a public file as the declaration of its function wants it."""
-    known, before = takes(file.name), file.signature
+    parameters, before = takes(file.name), file.signature
     names = [name for name, _ in before]
     required = [(n, word) for n, word in before if ":=" not in word or word == _ONE_TABLE]
     for name in names:
-        if name not in (*dict(required), *known):
+        if name not in (*dict(required), *parameters):
             raise ValueError(f"{file.folder}/{file.name}.sql: {name} is not declared")
-    new = [name for name in known if name not in names]
-    order = [name for name in (*names, *new) if name in known]
-    words = [f"{name} := {default_of(known[name])}" for name in order]
+    new = [name for name in parameters if name not in names]
+    order = [name for name in (*names, *new) if name in parameters]
+    words = [f"{name} := {default_of(parameters[name])}" for name in order]
     words = [*(word for _, word in required), *words]
     text = _with_sentences(_with_signature(file, words), file, order)
-    return _with_structs(_with_calls(text, function_of(file.name).of, known), known, order)
+    return _with_structs(
+        _with_calls(text, function_of(file.name).of, parameters), parameters, order
+    )
 
 
 def _with_signature(file: SqlFile, words: Sequence[str]) -> str:
-    found = next(m for m in SIGNATURE.finditer(file.text) if m[1] == file.name)
+    match = next(m for m in SIGNATURE.finditer(file.text) if m[1] == file.name)
     head = f"{CREATE} {file.name}("
     one = f"{head}{', '.join(words)})"
-    rest = file.text[found.end() :]
+    rest = file.text[match.end() :]
     short = len(one) + len(rest.partition("\n")[0]) <= WIDTH
     made = one if short else f"{head}\n{filled(words, '    ')}\n)"
-    return file.text[: found.start()] + made + rest
+    return file.text[: match.start()] + made + rest
 
 
 def _with_sentences(text: str, file: SqlFile, order: Sequence[str]) -> str:
     """Return the text with the sentences of the parameters that the file is to describe."""
-    own = specific_parameters(file.name)
+    specific = specific_parameters(file.name)
     start = text.index("\n--\n") + len("\n--\n")
     end = text.index("-- Returns: ")
     lines = []
-    common = [name for name in order if name not in own]
+    common = [name for name in order if name not in specific]
     if function_of(file.name).of is None and common:
         shared = [TABLE, *common] if file.signature[0][0] == TABLE else common
         lines.append(comment(f"As in every release: {', '.join(shared)}."))
         lines += [each for each in text[start:end].splitlines() if each.startswith("-- raw: ")]
     else:
-        lines += _note(text[start:end], own)
-    lines += [comment(f"{name}: {own[name].description}") for name in order if name in own]
+        lines += _note(text[start:end], specific)
+    lines += [
+        comment(f"{name}: {specific[name].description}") for name in order if name in specific
+    ]
     return text[:start] + "".join(f"{line}\n" for line in lines) + text[end:]
 
 
-def _note(before: str, own: Mapping[str, Declaration]) -> Iterator[str]:
+def _note(before: str, specific: Mapping[str, Declaration]) -> Iterator[str]:
     """Give the lines above the sentences of a function's own parameters, which a person writes."""
     for line in before.splitlines():
         name = re.match(r"-- (\w+): ", line)
-        if name and name[1] in own:
+        if name and name[1] in specific:
             return
         yield line
 
 
-def _with_structs(text: str, known: Mapping[str, Declaration], order: Sequence[str]) -> str:
+def _with_structs(text: str, parameters: Mapping[str, Declaration], order: Sequence[str]) -> str:
     """Return the text with the structs of parameters: those for binding, and all others."""
-    bound = [name for name in order if known[name].bound]
+    bound = [name for name in order if parameters[name].bound]
     others = [
         name
         for name in order
-        if not (known[name].bound or known[name].relation or name == "k")
-        and not isinstance(known[name].accepts, Secret)
+        if not (parameters[name].bound or parameters[name].relation or name == "k")
+        and not isinstance(parameters[name].accepts, Secret)
     ]
 
     head, body = text.split(") AS", 1)
 
-    def packed(found: re.Match[str]) -> str:
-        pairs = [part.replace('"', "").strip().split(" := ") for part in found[1].split(",")]
-        names = [name for name, value in pairs if name == value and name in known]
+    def packed(match: re.Match[str]) -> str:
+        pairs = [part.replace('"', "").strip().split(" := ") for part in match[1].split(",")]
+        names = [name for name, value in pairs if name == value and name in parameters]
         if len(names) < len(pairs):
-            return found[0]
+            return match[0]
         chosen = bound if names[0] in bound else others
         if names == chosen:
-            return found[0]
+            return match[0]
         if names[0] == KAnonymity.name:  # what a release is required to satisfy
             chosen = [*names, *(name for name in levels() if name not in names)]
-        line = body[body.rfind("\n", 0, found.start()) + 1 : found.start()]
+        line = body[body.rfind("\n", 0, match.start()) + 1 : match.start()]
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         words = [f"{sql_name(n)} := {sql_name(n)}" for n in chosen]
         return "system.main.struct_pack(\n" + filled(words, indent, last=3) + ")"
@@ -148,22 +152,22 @@ def levels() -> list[str]:
     return [name for model in MODELS for name in model.parameters()]
 
 
-def _with_calls(text: str, called: str | None, known: Mapping[str, Declaration]) -> str:
+def _with_calls(text: str, called: str | None, parameters: Mapping[str, Declaration]) -> str:
     """Return the text whose calls of a function pass all of its parameters, and that finds the
     level of every privacy model in its checks."""
 
-    def passed(found: re.Match[str]) -> str:
-        names = {part.partition(" := ")[0].strip() for part in split(found[2])}
-        new = [name for name in takes(str(called)) if name in known and name not in names]
-        more = filled([f"{name} := {name}" for name in new], f"{found[3]}    ")
-        return f"{found[1]}{found[2]}" + (f",\n{more}\n" if new else "\n") + f"{found[3]})"
+    def passed(match: re.Match[str]) -> str:
+        names = {part.partition(" := ")[0].strip() for part in split(match[2])}
+        new = [name for name in takes(str(called)) if name in parameters and name not in names]
+        more = filled([f"{name} := {name}" for name in new], f"{match[3]}    ")
+        return f"{match[1]}{match[2]}" + (f",\n{more}\n" if new else "\n") + f"{match[3]})"
 
-    def measured(found: re.Match[str]) -> str:
+    def measured(match: re.Match[str]) -> str:
         lines = [
-            f"{found[1]}'{model.name}': __anon_found_of(__anon_checks, '{model.name}')"
+            f"{match[1]}'{model.name}': __anon_found_of(__anon_checks, '{model.name}')"
             for model in MODELS
         ]
-        return ",\n".join(lines) + "\n" + found[1][4:]
+        return ",\n".join(lines) + "\n" + match[1][4:]
 
     head, body = text.split(") AS", 1)
     if called is not None:
@@ -248,12 +252,12 @@ _STATED = re.compile(r"set stated = \{\n.*?\n  \}", re.DOTALL)
 
 def with_arguments(text: str) -> str:
     """Return the dbt macro ``write_manifest`` with the arguments that anon_manifest takes."""
-    known = takes("anon_manifest")
-    found = _MACRO.search(text)
-    before = [part.partition("=")[0].strip() for part in found[1].split(",")] if found else []
-    order = [name for name in before if name in known]
-    order += [name for name in known if name not in order]
-    words = ["raw", *(f"{name}={jinja(known[name].default)}" for name in order)]
+    parameters = takes("anon_manifest")
+    match = _MACRO.search(text)
+    before = [part.partition("=")[0].strip() for part in match[1].split(",")] if match else []
+    order = [name for name in before if name in parameters]
+    order += [name for name in parameters if name not in order]
+    words = ["raw", *(f"{name}={jinja(parameters[name].default)}" for name in order)]
     stated = [
         f"'{name}': {name}" for name in order if name not in ("hierarchy", "previous", "series")
     ]

@@ -44,8 +44,8 @@ class AnonSqlConnection(DuckDbConnection):
 
     def execute(self, query: str) -> AnonSqlCursor | None:
         with plain_errors():
-            found = super().execute(query)
-        return None if found is None else AnonSqlCursor(found.conn, found.relation)
+            cursor = super().execute(query)
+        return None if cursor is None else AnonSqlCursor(cursor.conn, cursor.relation)
 
     def cancel(self) -> None:
         interrupt(self.conn)
@@ -53,7 +53,9 @@ class AnonSqlConnection(DuckDbConnection):
     def get_completions(self) -> list[HarlequinCompletion]:
         """Return Harlequin's completions, which lack temporary macros, and the functions."""
         ours = {entry.name: entry for entry in sql_files.entries()}
-        others = [found for found in super().get_completions() if found.label not in ours]
+        others = [
+            completion for completion in super().get_completions() if completion.label not in ours
+        ]
         return [
             *others,
             *(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -31,7 +31,7 @@ _BEFORE, _AFTER = "__anon_linked_raw", "__anon_linked_released"  # of one table
 _AT_LEAST = ("k", "l of ", "unlinked_labels of ", "unlinked_people of ")
 
 
-def read(function: str, path: Path) -> dict[str, Any] | None:
+def read_linked_manifest(function: str, path: Path) -> dict[str, Any] | None:
     """Return the manifest of linked tables in a file, None for another one or for no file.
 
     Raises AnonError of ``function`` for one that is not as it must be.
@@ -41,14 +41,14 @@ def read(function: str, path: Path) -> dict[str, Any] | None:
             return None
     except UnicodeDecodeError:
         return None
-    found = manifest.read_marked(function, path, MARK)
+    document = manifest.read_marked(function, path, MARK)
     shape = {**manifest.COMMON, **SHAPE, "checks": Optional([manifest.CHECK])}
-    manifest.require_shape(function, path, found, shape)
-    wrong = inconsistency(found)
+    manifest.require_shape(function, path, document, shape)
+    wrong = inconsistency(document)
     if wrong is not None:
         rule = "the parts of the manifest must fit together"
         raise AnonError(function, rule, f"another {wrong} in '{path}'")
-    return found
+    return document
 
 
 def hashes(folder: Path) -> dict[str, Any]:
@@ -65,9 +65,9 @@ def of_files(written: Mapping[str, Any], folder: Path) -> Iterator[Check]:
     stated = written["output"]["files"]
     gone = [name for name in stated if not (folder / name).is_file()]
     changed = [n for n in stated if n not in gone and digest(folder / n) != stated[n]]
-    found = [f"no {', '.join(gone)}"] if gone else []
-    found += [f"another SHA-256 of {', '.join(changed)}"] if changed else []
-    yield Check("the files are those that were written", not found, "; ".join(found))
+    faults = [f"no {', '.join(gone)}"] if gone else []
+    faults += [f"another SHA-256 of {', '.join(changed)}"] if changed else []
+    yield Check("the files are those that were written", not faults, "; ".join(faults))
 
 
 Raw = Callable[[str], str]
@@ -92,7 +92,7 @@ class Tables:
     def audit(self) -> LinkedAudit:
         """Return the audit of the tables."""
         parameters = self.written["parameters"]
-        known = self.trees is not None or not parameters["hierarchy"]
+        can_compare = self.trees is not None or not parameters["hierarchy"]
         return LinkedAudit(
             self.schema,
             self.raw,
@@ -100,7 +100,7 @@ class Tables:
             self.columns,
             parameters["k"],
             float(parameters["l"]),
-            truth=parameters["format"] not in ONE_VALUE and known,
+            truth=parameters["format"] not in ONE_VALUE and can_compare,
             hierarchy=self.trees,
         )
 
@@ -116,17 +116,21 @@ def view_of(name: str) -> str:
 
 def missing(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any], raw: Raw) -> list[str]:
     """Return the tables and columns of a manifest that the raw tables lack."""
-    found = []
-    for name, own in written["tables"].items():
+    lacking = []
+    for name, table in written["tables"].items():
         try:
             types = _types(con, raw(name))
         except duckdb.Error:
-            found.append(name)
+            lacking.append(name)
             continue
         links = [c for each in written["links"] if each["child"] == name for c in each["columns"]]
-        named = [*(c for columns in own["roles"].values() for c in columns), *own["keys"], *links]
-        found += [f"{name}.{column}" for column in dict.fromkeys(named) if column not in types]
-    return found
+        named = [
+            *(c for columns in table["roles"].values() for c in columns),
+            *table["keys"],
+            *links,
+        ]
+        lacking += [f"{name}.{column}" for column in dict.fromkeys(named) if column not in types]
+    return lacking
 
 
 def tables_of(
@@ -137,7 +141,9 @@ def tables_of(
     trees: str | None,
 ) -> Tables:
     """Make views of the released files, labels of a CSV as text whatever they look like."""
-    stated = {name: dict.fromkeys(own["columns"], "") for name, own in written["tables"].items()}
+    stated = {
+        name: dict.fromkeys(table["columns"], "") for name, table in written["tables"].items()
+    }
     types = None if raw is None else {name: _types(con, raw(name)) for name in stated}
     plan = schema_of(written, stated, types)
     for file in written["output"]["files"]:
@@ -168,26 +174,26 @@ def _csv(path: Path, node: Node | None, types: Mapping[str, str] | None) -> str:
     return f"SELECT *{replaced} FROM {read}quote = '\"', escape = '\"', allow_quoted_nulls = false)"
 
 
-def checked(found: Tables) -> Iterator[Check]:
+def checked(tables: Tables) -> Iterator[Check]:
     """Check the tables: their columns, every figure of the manifest, and the audit."""
-    written = found.written
-    for name, own in written["tables"].items():
-        same = sorted(found.columns[name]) == sorted(own["columns"])
+    written = tables.written
+    for name, table in written["tables"].items():
+        same = sorted(tables.columns[name]) == sorted(table["columns"])
         yield Check(f"columns of {name}: as written", same, "" if same else "other columns")
         if not same:
             return
-    yield from _formats(found)
-    rows = audited(found)
+    yield from _formats(tables)
+    rows = audited(tables)
     for row in rows:
         yield Check(
             f"audit: {row['property']}", row["passed"], words(row), of=row["property"],
             promised=row["required"] is not None,
         )  # fmt: skip
-    yield from _same_checks(written, rows, complete=found.raw is not None)
-    for name, value, stated in figures(found):
+    yield from _same_checks(written, rows, complete=tables.raw is not None)
+    for name, value, stated in figures(tables):
         same = value == stated if not isinstance(value, float) else _near(value, stated)
         yield Check(f"{name}: as written", same, "" if same else f"{value}, not {stated}")
-    if found.raw is None:
+    if tables.raw is None:
         yield not_checked("raw rows, rows left out, orphans and gcp: as written")
     elif written["parameters"]["format"] in ONE_VALUE:
         yield not_checked("means and medians: as the raw tables give them")
@@ -226,36 +232,40 @@ def _same_checks(
     now = {row["property"]: row for row in rows}
     other = set(recorded) ^ set(now) if complete else set(now) - set(recorded)
     for name in set(recorded) & set(now):
-        mine, theirs = now[name], recorded[name]
-        figures = [(mine[each], theirs[each]) for each in ("required", "found")]
-        same = mine["passed"] == theirs["passed"] and all(_alike(*pair) for pair in figures)
+        audited_row, recorded_row = now[name], recorded[name]
+        figures = [(audited_row[each], recorded_row[each]) for each in ("required", "found")]
+        same = audited_row["passed"] == recorded_row["passed"] and all(
+            _alike(*pair) for pair in figures
+        )
         other |= set() if same else {name}
     yield Check("checks: as written", not other, ", ".join(sorted(other)))
 
 
-def _formats(found: Tables) -> Iterator[Check]:
+def _formats(tables: Tables) -> Iterator[Check]:
     """Check that labels have the SQL types of the format; a CSV file tells none."""
-    if any(name.endswith(".csv") for name in found.written["output"]["files"]):
+    if any(name.endswith(".csv") for name in tables.written["output"]["files"]):
         return
-    form = found.written["parameters"]["format"]
+    form = tables.written["parameters"]["format"]
     wrong = []
-    for name, node in found.schema.nodes.items():
+    for name, node in tables.schema.nodes.items():
         for column in node.quasi:
-            shown = found.columns[name][column]
+            shown = tables.columns[name][column]
             kinds = {"label": shown == "VARCHAR", "typed": shown.startswith("STRUCT")}
-            own = kinds.get(form, not any(kinds.values()))
-            if not own and (form == "label" or _is_number(node, column, found.raw is not None)):
+            is_of_format = kinds.get(form, not any(kinds.values()))
+            if not is_of_format and (
+                form == "label" or _is_number(node, column, tables.raw is not None)
+            ):
                 wrong.append(f"{name}.{column}")
     yield Check(f"the format is {form}", not wrong, ", ".join(wrong))
 
 
-def _is_number(node: Node, column: str, known: bool) -> bool:
-    return known and is_number("verify", column, node.table.types[column])
+def _is_number(node: Node, column: str, has_raw: bool) -> bool:
+    return has_raw and is_number("verify", column, node.table.types[column])
 
 
-def audited(found: Tables) -> list[dict[str, Any]]:
+def audited(tables: Tables) -> list[dict[str, Any]]:
     """Return the rows of the audit of the released tables."""
-    return found.rows(found.audit.statement())
+    return tables.rows(tables.audit.statement())
 
 
 def recorded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -266,7 +276,7 @@ def recorded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def words(row: Mapping[str, Any]) -> str:
     """Return what a row of the audit found and requires, in words that allow one reading."""
     name, required = row["property"], row["required"]
-    found = "unknown" if row["found"] is None else f"{row['found']:,g}"
+    actual = "unknown" if row["found"] is None else f"{row['found']:,g}"
     if required is None:
         limit = ""
     elif name.startswith(_AT_LEAST):
@@ -276,70 +286,76 @@ def words(row: Mapping[str, Any]) -> str:
     else:
         limit = f", {required:,g} required" if required else ", none allowed"
     example = row.get("example")
-    return found + limit + (f", {example}" if example else "")
+    return actual + limit + (f", {example}" if example else "")
 
 
-def figures(found: Tables) -> Iterator[tuple[str, Any, Any]]:
-    """Give each figure that was counted again: its name, what was counted, what the manifest says.
+class CountedFigure(NamedTuple):
+    """A figure of the manifest that was counted again."""
 
-    Some need the raw tables.
-    """
-    written, audit = found.written, found.audit
-    root = found.schema.nodes[found.schema.root]
+    name: str
+    counted: Any
+    stated: Any
+
+
+def figures(tables: Tables) -> Iterator[CountedFigure]:
+    """Give each figure that was counted again; some need the raw tables."""
+    written, audit = tables.written, tables.audit
+    root = tables.schema.nodes[tables.schema.root]
     ((classes, least, persons),) = (
         tuple(row.values())
-        for row in found.rows(
+        for row in tables.rows(
             f"WITH {', '.join(audit.folds.ctes())} SELECT count(*), min(n), sum(n)::BIGINT FROM "
             f"(SELECT count(*) AS n FROM {audit.folds.name('path', root)} GROUP BY class)"
         )
     )
-    yield "persons", persons or 0, written["persons"]
-    yield "classes", classes, written["classes"]
-    yield "smallest_class", least or 0, written["smallest_class"]
-    for name, node in found.schema.nodes.items():
-        counted = _counts(found, audit, node)
+    yield CountedFigure("persons", persons or 0, written["persons"])
+    yield CountedFigure("classes", classes, written["classes"])
+    yield CountedFigure("smallest_class", least or 0, written["smallest_class"])
+    for name, node in tables.schema.nodes.items():
+        counted = _counts(tables, audit, node)
         for figure in _COUNTED:
             if figure in counted:
-                yield f"{figure} of {name}", counted[figure], written["tables"][name][figure]
+                stated = written["tables"][name][figure]
+                yield CountedFigure(f"{figure} of {name}", counted[figure], stated)
 
 
-def _counts(found: Tables, audit: LinkedAudit, node: Node) -> dict[str, Any]:
+def _counts(tables: Tables, audit: LinkedAudit, node: Node) -> dict[str, Any]:
     """Return the figures of a table that can be counted."""
     columns = node.link.columns if node.link else ()
     linked = " AND ".join(f"{quote(each)} IS NOT NULL" for each in columns) or "true"
-    own = view_of(node.name)
-    (row,) = found.rows(
+    view = view_of(node.name)
+    (row,) = tables.rows(
         f"SELECT count(*) FILTER ({linked}) AS rows, count(*) FILTER (NOT ({linked})) AS unlinked "
-        f"FROM {own}"
+        f"FROM {view}"
     )
-    if found.raw is None:
+    if tables.raw is None:
         return row
     ((raw, tied),) = (
         tuple(each.values())
-        for each in found.rows(
+        for each in tables.rows(
             f"WITH {', '.join(audit.source.ctes())} SELECT "
-            f"(SELECT count(*) FROM {found.raw(node.name)}), "
+            f"(SELECT count(*) FROM {tables.raw(node.name)}), "
             f"(SELECT count(*) FROM {audit.source.name('path', node)})"
         )
     )
     left = raw - row["rows"] - row["unlinked"]
     row |= {"raw_rows": raw, "left_out": left, "orphans": raw - tied}
-    if found.written["parameters"]["format"] not in ONE_VALUE:
-        row["gcp"] = _gcp(found, node, linked)
+    if tables.written["parameters"]["format"] not in ONE_VALUE:
+        row["gcp"] = _gcp(tables, node, linked)
     return row
 
 
-def _gcp(found: Tables, node: Node, linked: str) -> float | None:
+def _gcp(tables: Tables, node: Node, linked: str) -> float | None:
     """Return the mean loss of the labels of linked rows; None for a table without any."""
-    assert found.raw is not None
+    assert tables.raw is not None
     shown = f"FROM {view_of(node.name)} WHERE {linked}"
-    if not node.quasi or not found.rows(f"SELECT 1 {shown} LIMIT 1"):
+    if not node.quasi or not tables.rows(f"SELECT 1 {shown} LIMIT 1"):
         return None
-    found.con.execute(
-        f"CREATE OR REPLACE TEMP VIEW {_BEFORE} AS FROM {found.raw(node.name)};"
+    tables.con.execute(
+        f"CREATE OR REPLACE TEMP VIEW {_BEFORE} AS FROM {tables.raw(node.name)};"
         f"CREATE OR REPLACE TEMP VIEW {_AFTER} AS {shown}"
     )
-    roles = {"quasi": node.quasi, "hierarchy": found.trees}
+    roles = {"quasi": node.quasi, "hierarchy": tables.trees}
     call, _ = loss_calls(roles, own=True, tables=f"'{_BEFORE}', '{_AFTER}'")
-    gcp: float | None = found.rows(call)[0]["gcp"]
+    gcp: float | None = tables.rows(call)[0]["gcp"]
     return gcp

@@ -80,14 +80,14 @@ _SHAPE: dict[str, Any] = {
 }
 # what a manifest of a version says that did not have these parameters
 _UNASKED = {
-    name: known.default
+    name: parameter.default
     for model in MODELS
-    for name, known in model.parameters().items()
+    for name, parameter in model.parameters().items()
     if model.parameters()[model.name].default is None
 }
 
 
-def asked(name: str, level: Any) -> bool:
+def is_required(name: str, level: Any) -> bool:
     """Return whether the level of a privacy model asks for something."""
     if name in _VALUE_MODELS:
         return _VALUE_MODELS[name].asks(level)
@@ -157,17 +157,18 @@ def write_text(complete: Mapping[str, Any], temporary: Path) -> None:
     temporary.write_text(json.dumps(complete, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
 
-def read(function: str, path: Path) -> dict[str, Any]:
+def read_manifest(function: str, path: Path) -> dict[str, Any]:
     """Return the manifest in a file. Raises AnonError of ``function`` for anything else."""
-    found = read_marked(function, path, "manifest")
+    document = read_marked(function, path, "manifest")
     for part, names in (("parameters", PROMISED), ("achieved", LEVELS)):
-        if isinstance(found.get(part), dict):
+        if isinstance(document.get(part), dict):
             unknown = {name: _UNASKED[name] for name in names if name in _UNASKED}
-            found[part] = {**unknown, **found[part]}
-    if isinstance(found.get("roles"), dict):
-        found["roles"] = {"exclude": [], **found["roles"]}  # earlier versions had no such role
-    require_shape(function, path, found, _SHAPE)
-    return found
+            document[part] = {**unknown, **document[part]}
+    if isinstance(document.get("roles"), dict):
+        # earlier versions had no role exclude
+        document["roles"] = {"exclude": [], **document["roles"]}
+    require_shape(function, path, document, _SHAPE)
+    return document
 
 
 def read_marked(function: str, path: Path, mark: str) -> dict[str, Any]:
@@ -176,28 +177,32 @@ def read_marked(function: str, path: Path, mark: str) -> dict[str, Any]:
     Raises AnonError of ``function`` for anything else.
     """
     try:
-        found = documents.read_json(path)
+        document = documents.read_json(path)
     except documents.Odd as wrong:
         raise AnonError(function, _RULE, f"{wrong} in '{path}'") from None
-    if not isinstance(found, dict) or documents.misfit(found, {mark: int}) or found[mark] != FORM:
+    if (
+        not isinstance(document, dict)
+        or documents.misfit(document, {mark: int})
+        or document[mark] != FORM
+    ):
         raise AnonError(function, _RULE, f"another in '{path}'")
-    return found
+    return document
 
 
 def require_shape(
-    function: str, path: Path, found: Mapping[str, Any], shape: Mapping[str, Any]
+    function: str, path: Path, document: Mapping[str, Any], shape: Mapping[str, Any]
 ) -> None:
     """Raise AnonError for a manifest with a part of another shape, which is named."""
-    wrong = documents.misfit(found, shape)
+    wrong = documents.misfit(document, shape)
     if wrong is not None:
         raise AnonError(function, _RULE, f"one with another {wrong} in '{path}'")
 
 
 def require_hierarchy(
-    function: str, written: Mapping[str, Any], given: object, hint: str = "pass --hierarchy"
+    function: str, written: Mapping[str, Any], hierarchy: object, hint: str = "pass --hierarchy"
 ) -> None:
     """Raise AnonError if a release was made with hierarchies and labels are compared without."""
-    if written["parameters"]["hierarchy"] and not given:
+    if written["parameters"]["hierarchy"] and not hierarchy:
         rule = "a release made with a hierarchy needs it again"
         raise AnonError(function, rule, None, hint)
 
@@ -208,7 +213,7 @@ def entries(folder: Path) -> dict[str, bool]:
     Links are entries, and nothing behind them is looked at. A folder's path ends in '/'. Raises
     OSError for a folder that cannot be read.
     """
-    found: dict[str, bool] = {}
+    is_regular: dict[str, bool] = {}
     left = [""]
     while left:
         within = left.pop()
@@ -217,10 +222,10 @@ def entries(folder: Path) -> dict[str, bool]:
                 path = within + entry.name
                 if entry.is_dir(follow_symlinks=False):
                     left.append(f"{path}/")
-                    found[f"{path}/"] = False
+                    is_regular[f"{path}/"] = False
                 else:
-                    found[path] = entry.is_file(follow_symlinks=False)
-    return found
+                    is_regular[path] = entry.is_file(follow_symlinks=False)
+    return is_regular
 
 
 def unnamed(written: Mapping[str, Any], folder: Path) -> list[str]:
@@ -228,11 +233,11 @@ def unnamed(written: Mapping[str, Any], folder: Path) -> list[str]:
 
     Manifests of earlier versions name none: theirs are the Parquet files at the top.
     """
-    found = entries(folder)
+    is_regular = entries(folder)
     named = written["output"].get("files")
     if named is None:
-        named = [path for path in found if "/" not in path and path.endswith(".parquet")]
-    return sorted(path for path, regular in found.items() if not (regular and path in named))
+        named = [path for path in is_regular if "/" not in path and path.endswith(".parquet")]
+    return sorted(path for path, regular in is_regular.items() if not (regular and path in named))
 
 
 def first_paths(paths: list[str]) -> str:
@@ -252,9 +257,11 @@ def other_versions(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]) -
     made = written["versions"]
     if made == here:
         return None
-    return f"made with {_said(made)}; verified with {_said(here)}"
+    return f"made with {_version_sentence(made)}; verified with {_version_sentence(here)}"
 
 
-def _said(versions: Mapping[str, Any]) -> str:
-    own = f"row hash {versions['row_hash']}" if "row_hash" in versions else "no version of row hash"
-    return f"anon_sql {versions['anon_sql']}, DuckDB {versions['duckdb']} and {own}"
+def _version_sentence(versions: Mapping[str, Any]) -> str:
+    hash_version = (
+        f"row hash {versions['row_hash']}" if "row_hash" in versions else "no version of row hash"
+    )
+    return f"anon_sql {versions['anon_sql']}, DuckDB {versions['duckdb']} and {hash_version}"

@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = ArgumentParser(prog="platform_wheel", description=__doc__)
     parser.add_argument("wheel", type=Path, help="the wheel for all platforms")
     parser.add_argument("--into", type=Path, help="folder of the new one, else that of the wheel")
-    given = parser.parse_args(arguments)
-    sys.stdout.write(f"{make(given.wheel, given.into or given.wheel.parent)}\n")
+    options = parser.parse_args(arguments)
+    sys.stdout.write(f"{make(options.wheel, options.into or options.wheel.parent)}\n")
 
 
 def make(wheel: Path, into: Path) -> Path:
@@ -65,9 +65,9 @@ def _wheel(command: str, *arguments: object) -> None:
 def _compile(root: Path, cache: Path) -> None:
     """Compile all kernels of an unpacked wheel for the common level of processors."""
     level = kernels.shipped.LEVELS[kernels.shipped.machine()]
-    own = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(cache)}
+    paths = {"PYTHONPATH": str(root), "NUMBA_CACHE_DIR": str(cache)}
     call = [sys.executable, "-c", _COMPILE, "compile"]
-    subprocess.run(call, check=True, env={**os.environ, **level, **own}, cwd=root)
+    subprocess.run(call, check=True, env={**os.environ, **level, **paths}, cwd=root)
 
 
 def _add(cache: Path, folder: Path) -> None:

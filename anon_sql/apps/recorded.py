@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from anon_sql.apps.cli import console
-from anon_sql.apps.manifest import asked
+from anon_sql.apps.manifest import is_required
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
@@ -30,14 +30,14 @@ _ROUNDING = 1e-9
 class Check:
     """One check.
 
-    holds: None if it cannot be decided. found: in words. of: the property of the audit that it
+    holds: None if it cannot be decided. finding: in words. of: the property of the audit that it
     decides, if any. looked: whether anything was looked at. promised: whether it counts if it
     cannot be decided.
     """
 
     what: str
     holds: bool | None
-    found: str = ""
+    finding: str = ""
     of: str | None = None
     looked: bool = True
     promised: bool = True
@@ -72,8 +72,8 @@ def of_audit(check: Mapping[str, Any], written: Mapping[str, Any], note: str = "
 def figures(check: Mapping[str, Any]) -> str:
     """Return what a row of ``audit`` found, and what it requires, in words."""
     required = "" if check["required"] is None else f", {check['required']:g} required"
-    found = "unknown" if check["found"] is None else f"{check['found']:.4g}"
-    return found + required
+    actual = "unknown" if check["found"] is None else f"{check['found']:.4g}"
+    return actual + required
 
 
 def unasked(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
@@ -94,7 +94,7 @@ def promised(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
         return False
     if name in LEVELS or name == "suppressed_rows":
         level = "k" if name == "suppressed_rows" else name
-        return asked(level, parameters[level])
+        return is_required(level, parameters[level])
     if name == "identifiers":
         return bool(written["roles"]["identifiers"])
     return not (written["series"].get("cohorts") and name in OF_PRESENT)
@@ -120,26 +120,26 @@ def recorded(written: Mapping[str, Any], here: Sequence[Check]) -> Iterator[Chec
                 yield not_checked(f"audit: {name}")
             continue
         yield of_audit(check, written, ", as the manifest records it")
-    known = {check["property"] for check in written["checks"]}
+    recorded_names = {check["property"] for check in written["checks"]}
     for name in LEVELS:
-        if asked(name, written["parameters"][name]) and name not in known | decided:
+        if is_required(name, written["parameters"][name]) and name not in recorded_names | decided:
             yield not_checked(f"audit: {name}")
 
 
 def _contradiction(check: Mapping[str, Any], written: Mapping[str, Any]) -> str | None:
     """Return how a recorded check contradicts itself or the parameters; None if it does not."""
-    name, required, found = check["property"], check["required"], check["found"]
+    name, required, actual = check["property"], check["required"], check["found"]
     stated = written["parameters"][name] if name in LEVELS else None
     if stated is not None and not (required and isclose(required, stated)):
         return f"{required} required, and {name} = {stated:g} among the parameters"
-    if not check["passed"] or required is None or found is None:
+    if not check["passed"] or required is None or actual is None:
         return None
     if name in _AT_LEAST:
-        broken = found < required * (1 - _ROUNDING)
+        broken = actual < required * (1 - _ROUNDING)
     elif name in LEVELS or required == 0:
-        broken = found > required + _ROUNDING
+        broken = actual > required + _ROUNDING
     else:
-        broken = name == "rows" and found != required
+        broken = name == "rows" and actual != required
     return f"passed, with {figures(check)}" if broken else None
 
 
@@ -154,7 +154,7 @@ def say(checks: Sequence[Check], missing: str | None, last: Iterable[str] = ()) 
         rule = "the release must be what its manifest says"
         raise AnonError("verify", rule, "failed: " + _listed(failed))
     for check in checks:
-        note = f" ({check.found})" if check.found and check.holds is None else ""
+        note = f" ({check.finding})" if check.finding and check.holds is None else ""
         console.say(f"{check.word:<9}{check.what}{note}" if check.looked else _unlooked(check))
     opened = sum(check.open for check in checks)
     if opened:
@@ -173,5 +173,5 @@ def _unlooked(check: Check) -> str:
 
 def _listed(failed: Iterable[Check]) -> str:
     return "; ".join(
-        f"{check.what} ({check.found})" if check.found else check.what for check in failed
+        f"{check.what} ({check.finding})" if check.finding else check.what for check in failed
     )

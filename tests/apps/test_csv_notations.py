@@ -49,7 +49,7 @@ def test_the_values_are_those_that_the_texts_mean(tmp_path, con):
     settings = declared(
         "release", {"date_format": ["%d.%m.%Y"], "decimal": [","], "thousands": ["."]}
     )
-    files.read(con, write(tmp_path), "made", dialect=Dialect(";", notations=settings))
+    files.read_source(con, write(tmp_path), "made", dialect=Dialect(";", notations=settings))
     found = con.sql("SELECT born::VARCHAR, weight, cost FROM made LIMIT 3").fetchall()
     assert found == [
         ("1940-01-01", 50.0, 1000.5), ("1941-02-02", 51.1, 2001.5), ("1942-03-03", 52.2, 3002.5),
@@ -60,7 +60,7 @@ def test_a_unit_that_all_values_have_is_no_part_of_a_number(tmp_path, con):
     path = tmp_path / "in.csv"
     path.write_text("weight,tall\n72 kg,1.5 m\n80kg,1.6 m\n91 kg,1.7 m\n", "utf-8")
     settings = declared("release", {"decimal": ["weight=."]})
-    files.read(con, path, "made", dialect=Dialect(",", header=True, notations=settings))
+    files.read_source(con, path, "made", dialect=Dialect(",", header=True, notations=settings))
     assert con.sql("SELECT weight, tall FROM made").fetchall()[0] == (72, "1.5 m")
 
 

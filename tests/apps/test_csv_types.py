@@ -21,7 +21,7 @@ def read(folder, content, dialect=None, **options):
     path = folder / "in.csv"
     path.write_bytes(content.encode())
     con = duckdb.connect()
-    files.read(con, path, "made", dialect=dialect or Dialect(",", header=True), **options)
+    files.read_source(con, path, "made", dialect=dialect or Dialect(",", header=True), **options)
     return con.table("made")
 
 

@@ -187,7 +187,7 @@ def test_what_is_no_manifest(safe, text, said):
 
 
 def test_a_manifest_with_a_part_missing(safe):
-    for part in manifest.read("verify", manifest.beside(safe)):
+    for part in manifest.read_manifest("verify", manifest.beside(safe)):
         if part not in ("manifest", "method"):
             before = manifest.beside(safe).read_text()
             changed(safe, lambda written, part=part: written.pop(part))

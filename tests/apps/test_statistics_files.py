@@ -435,7 +435,7 @@ def test_files_of_other_makers_are_tables(shared_data):
         pytest.skip("needs files of SPSS, SAS and Stata in ../shared/data/statistics")
     for path in found:
         with anon_sql.connect() as con:
-            files.read(con, path, "raw")
+            files.read_source(con, path, "raw")
             read_as = getattr(pyreadstat, reader.READERS[path.suffix])
             rows, said = read_as(path, output_format="dict", disable_datetime_conversion=True)
             assert con.table("raw").columns == said.column_names

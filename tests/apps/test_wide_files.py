@@ -21,7 +21,7 @@ from anon_sql.apps import files
 from anon_sql.apps.csv.dialect import Dialect
 
 with anon_sql.connect() as con:
-    files.read(con, Path(sys.argv[1]), "wide", dialect=Dialect(), called=("roles", "FILE"))
+    files.read_source(con, Path(sys.argv[1]), "wide", dialect=Dialect(), called=("roles", "FILE"))
     kinds = [str(kind) for kind in con.table("wide").types]
     ((rows,),) = con.execute("SELECT count(*) FROM wide").fetchall()
     # ru_maxrss would count the process of the tests, of which this one was forked

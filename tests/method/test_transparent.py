@@ -337,7 +337,7 @@ def test_the_command_line_takes_it(adult, tmp_path):
     checked_ = run("verify", tmp_path / "out.csv")
     line = "transparent: no value of occupation has more than 1 in 3 rows of a class"
     assert f"holds    {line}" in checked_.output
-    written = manifest.read("test", manifest.beside(tmp_path / "out.csv"))
+    written = manifest.read_manifest("test", manifest.beside(tmp_path / "out.csv"))
     adult.execute(
         f"CREATE TABLE spoiled AS SELECT * REPLACE ('Sales' AS occupation) FROM '{tmp_path / 'out.csv'}'"
     )

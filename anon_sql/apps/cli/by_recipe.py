@@ -39,7 +39,8 @@ IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
 def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[str, Words]:
     """Make ``raw`` from the source of a recipe, and ``hierarchy`` if it has any.
 
-    Returns what ``files.read`` returns. Raises AnonError for a source that is not the stated one.
+    Returns what ``files.read_source`` returns. Raises AnonError for a source that is not the stated
+    one.
     """
     recipes.require_content(function, recipe)
     noticed: dict[str, Words] = {}

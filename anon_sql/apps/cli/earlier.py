@@ -75,7 +75,7 @@ def read_earlier(
     found = {}
     for at, path in enumerate(previous):
         table = _earlier(at)
-        files.read(con, path, table, labels=True, called=(function, "--previous"))
+        files.read_source(con, path, table, labels=True, called=(function, "--previous"))
         wanted = {fold(n): types.get(fold(n)) for n in whole_tuple(con, roles)}
         if files.kind(path)[0] in ("csv", "json") and not _shows_labels(path):
             wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["quasi"]})
@@ -122,7 +122,7 @@ def _types(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
 def _shows_labels(path: Path) -> bool:
     """Return whether the manifest beside a released file says that it shows labels."""
     beside = manifest.beside(path)
-    return beside.is_file() and form_of(manifest.read("release", beside)) is None
+    return beside.is_file() and form_of(manifest.read_manifest("release", beside)) is None
 
 
 def _perhaps_means(
@@ -200,7 +200,7 @@ def read_like(con: duckdb.DuckDBPyConnection, like: Path | None) -> dict[str, An
     """Return the parameter ``like`` of a release: a relation of the file; none without a file."""
     if like is None:
         return {}
-    files.read(con, like, "like", labels=True, called=("release", _LIKE))
+    files.read_source(con, like, "like", labels=True, called=("release", _LIKE))
     return {"like": "like"}
 
 

@@ -61,7 +61,7 @@ def _read(con: duckdb.DuckDBPyConnection, called: tuple[str, str], file: Path, t
         con.read_parquet(files.parquet(file, called)).create_view(table)
         return
     try:
-        note_file(file, files.read(con, file, table, called=called))
+        note_file(file, files.read_source(con, file, table, called=called))
     except AnonError as error:
         if isinstance(error.hint, Words):  # it names an option
             raise AnonError(error.function, error.rule, error.got, _CONVERT) from None

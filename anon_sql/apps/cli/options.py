@@ -382,7 +382,7 @@ def read_raw(
     con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect, called: tuple[str, str]
 ) -> None:
     """Make ``raw`` from a file, and print what was noticed of the file as a whole."""
-    note_file(source, files.read(con, source, "raw", dialect=written_as, called=called))
+    note_file(source, files.read_source(con, source, "raw", dialect=written_as, called=called))
 
 
 def note_file(source: Path, noticed: Mapping[str, Words], *others: Words) -> None:
@@ -404,7 +404,7 @@ def read_hierarchy(
         return table
     files.check_source(function, "--hierarchy", path)
     written = Dialect(files.own_delimiter(path), header=True)
-    files.read(con, path, table, dialect=written, called=(function, "--hierarchy"))
+    files.read_source(con, path, table, dialect=written, called=(function, "--hierarchy"))
     return table
 
 

@@ -54,13 +54,13 @@ def read_source(
 ) -> dict[str, Words]:
     """Make ``table`` from a file: a view of a Parquet file, a table of any other.
 
-    memory_limit: the setting of the connection, None for DuckDB's own. Returns what ``files.read``
-    returns.
+    memory_limit: the setting of the connection, None for DuckDB's own. Returns what
+    ``files.read_source`` returns.
     """
     if memory_limit is not None:
         con.execute("SET memory_limit = ?", [memory_limit])
     if files.in_database(source) or files.kind(source)[0] != "parquet":
-        return files.read(con, source, table, dialect=written_as)
+        return files.read_source(con, source, table, dialect=written_as)
     patterns = files.parquet(source, ("release", "IN"))
     rows = con.read_parquet(patterns, hive_partitioning=False)
     (files.trimmed(rows) if written_as.trim else rows).create_view(table)
@@ -218,7 +218,7 @@ class Output:
                 else:
                     files.write(con, released.ordered[0], temporary, self.target)
             if self.stated or entering:
-                files.read(con, temporary, "written", labels=True, named=self.target)
+                files.read_source(con, temporary, "written", labels=True, named=self.target)
                 made = describe()
             unnamed = [(temporary, self.target)]
             if made and beside:

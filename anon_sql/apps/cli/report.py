@@ -120,7 +120,7 @@ def report(
                 manifest.require_hierarchy("report", written, trees)
             if recipe is None:
                 options.read_raw(con, raw, written_as, ("report", "RAW"))
-            files.read(con, released, "released", labels=True, called=("report", "RELEASED"))
+            files.read_source(con, released, "released", labels=True, called=("report", "RELEASED"))
             if con.sql("SELECT count(*) FROM raw").fetchall() == [(0,)]:
                 raise AnonError("report", "RAW must have rows")
             named = {name: call[name] for name in manifest.ROLES}
@@ -149,7 +149,7 @@ def report(
 
 def _linked(released: Path) -> dict[str, Any] | None:
     """Return the manifest of a folder of tables that belong together; None for anything else."""
-    return linked_checks.read("report", manifest.beside(released))
+    return linked_checks.read_linked_manifest("report", manifest.beside(released))
 
 
 def _of_linked(
@@ -198,7 +198,7 @@ def _written(released: Path) -> dict[str, Any] | None:
     path = manifest.beside(released)
     if not path.is_file():
         return None
-    written = manifest.read("report", path)
+    written = manifest.read_manifest("report", path)
     if written["output"]["sha256"] != digest(released):
         hint = f"remove it if {released.name} is what you want a report on"
         raise AnonError("report", "the manifest must be of RELEASED", f"'{path}'", hint)

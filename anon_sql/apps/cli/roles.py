@@ -100,7 +100,7 @@ def roles(
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
             stated, said = files.detected(source, written_as, (NAME, "FILE"))
-            noticed = files.read(con, source, "raw", dialect=stated, called=(NAME, "FILE"))
+            noticed = files.read_source(con, source, "raw", dialect=stated, called=(NAME, "FILE"))
             options.note_file(source, noticed, *said)
             lines: Iterator[str] = iter(())
             if recipe is not None:

@@ -170,7 +170,7 @@ def reading(
 def _read_again(con: duckdb.DuckDBPyConnection, source: Path, dialect: Dialect) -> None:
     """Make ``raw`` again, by another dialect."""
     con.execute(f"DROP {'VIEW' if files.in_database(source) else 'TABLE'} raw")
-    files.read(con, source, "raw", dialect=dialect, called=(NAME, "FILE"))
+    files.read_source(con, source, "raw", dialect=dialect, called=(NAME, "FILE"))
 
 
 def _markers(con: duckdb.DuckDBPyConnection, source: Path) -> dict[str, list[str]]:

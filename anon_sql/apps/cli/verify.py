@@ -221,7 +221,7 @@ def verify(
     """
     key = "series_key" if series else "key"
     with console.one_sentence(spelling=Options(verify, earlier_files(previous), key)):
-        linked = linked_checks.read("verify", manifest.beside(released))
+        linked = linked_checks.read_linked_manifest("verify", manifest.beside(released))
         if linked is not None:
             if previous or (recipe and (raw or hierarchy)):
                 rule = (
@@ -240,7 +240,7 @@ def verify(
         if not path.is_file():
             hint = "anon-sql release --manifest writes one"
             raise AnonError("verify", "OUT must have a manifest beside it", f"no '{path}'", hint)
-        written = manifest.read("verify", path)
+        written = manifest.read_manifest("verify", path)
         if raw is not None:
             manifest.require_hierarchy("verify", written, hierarchy)
         for file in previous:
@@ -314,7 +314,7 @@ def _checks(
     yield from of_earlier(written, previous)
     if released.is_dir() and not all(check.holds for check in same):
         return
-    files.read(con, released, "released", labels=True, called=("verify", "OUT"))
+    files.read_source(con, released, "released", labels=True, called=("verify", "OUT"))
     alone = list(of_release(con, written, "released"))
     yield from alone
     if not all(check.holds for check in alone):

@@ -34,7 +34,7 @@ def gather(
     recipe, raw = raw, source_of("report", raw)
     by = linked_recipes.read_linked_recipe("report", recipe) if is_recipe(recipe) else None
     checks = [
-        {"property": each.what, "state": each.word, "passed": each.holds, "found": each.found}
+        {"property": each.what, "state": each.word, "passed": each.holds, "found": each.finding}
         for each in checks_of(written, folder, raw, hierarchy, by, function="report", called="RAW")
     ]
     failed = [str(each["property"]) for each in checks if each["passed"] is False]

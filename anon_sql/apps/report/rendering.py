@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import visible
-from anon_sql.apps.manifest import LEVELS, asked
+from anon_sql.apps.manifest import LEVELS, is_required
 from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION
@@ -57,7 +57,7 @@ def promised(required: Mapping[str, Any]) -> list[str]:
     kinds = {"l": required.get("l_kind"), "beta": required.get("beta_kind")}
     found = []
     for name in LEVELS:
-        if asked(name, required.get(name)):
+        if is_required(name, required.get(name)):
             kind = kinds.get(name)
             of_kind = f" ({kind})" if kind not in (None, "distinct", "enhanced") else ""
             found.append(f"{name} = {figure(required[name])}{of_kind}")

@@ -28,7 +28,7 @@ class Names:
         return written(name, self.quoted)
 
 
-def known(con: duckdb.DuckDBPyConnection) -> Names:
+def present_names(con: duckdb.DuckDBPyConnection) -> Names:
     """Return the present names of a database; none after a failed transaction."""
     try:
         columns = con.execute(
@@ -98,7 +98,7 @@ class Cursor:
     fresh: bool = False
 
 
-def read(typed: str, functions: Mapping[str, Entry]) -> Cursor:
+def read_cursor(typed: str, functions: Mapping[str, Entry]) -> Cursor:
     """Return what surrounds the end of the typed text."""
     tokens = [(m.lastgroup, m[0]) for m in _TOKEN.finditer(typed) if m.lastgroup]
     kind, last = tokens[-1] if tokens else ("", "")
@@ -110,7 +110,7 @@ def read(typed: str, functions: Mapping[str, Entry]) -> Cursor:
     if word or text is not None:
         del tokens[-1]
     before = tokens[-1][1].upper() if tokens and tokens[-1][0] == "word" else ""
-    words = tuple(found.strip("'\"") for kind, found in tokens if kind != "sign")
+    words = tuple(token_text.strip("'\"") for kind, token_text in tokens if kind != "sign")
     opened = _innermost(tokens, functions)
     if opened is None:
         return Cursor(word, text, before, words)
@@ -124,12 +124,12 @@ def read(typed: str, functions: Mapping[str, Entry]) -> Cursor:
 def _innermost(tokens: Sequence[Token], functions: Mapping[str, Entry]) -> int | None:
     """Return the place of the open bracket of the innermost call of a known function."""
     depth = 0
-    for at in range(len(tokens) - 1, 0, -1):
-        sign = tokens[at][1]
+    for place in range(len(tokens) - 1, 0, -1):
+        sign = tokens[place][1]
         depth += (sign in _CLOSED) - (sign in _OPEN)
         if depth < 0:
-            if sign == "(" and tokens[at - 1][1].lower() in functions:
-                return at
+            if sign == "(" and tokens[place - 1][1].lower() in functions:
+                return place
             depth = 0
     return None
 
@@ -169,29 +169,29 @@ class Suggestion:
     kind: str
 
 
-def suggest(typed: str, known: Names) -> list[Suggestion]:
+def suggest(typed: str, names: Names) -> list[Suggestion]:
     """Return what fits at the end of the typed text, the likeliest first."""
     command = _COMMAND.match(typed)
     if command and command[1] == "h":
         return _offer(command[2], [entry.name for entry in functions()], "function")
     if command:
-        return _offer(command[2], known.tables, "table")
-    at = read(typed, {entry.name: entry for entry in functions()})
-    if at.text is not None:
-        return _in_text(at.text, at.call, at, known) if at.call else []
-    if at.call and at.fresh:
-        quoted = [f"'{_doubled(name)}'" for name in known.tables]
-        left = [f"{name} := " for name in at.call.names if name not in at.arguments]
+        return _offer(command[2], names.tables, "table")
+    cursor = read_cursor(typed, {entry.name: entry for entry in functions()})
+    if cursor.text is not None:
+        return _in_text(cursor.text, cursor.call, cursor, names) if cursor.call else []
+    if cursor.call and cursor.fresh:
+        quoted = [f"'{_doubled(name)}'" for name in names.tables]
+        left = [f"{name} := " for name in cursor.call.names if name not in cursor.arguments]
         return [
-            *(_offer(at.word, quoted, "table") if at.parameter in _TABLES else []),
-            *_offer(at.word, left, "parameter"),
+            *(_offer(cursor.word, quoted, "table") if cursor.parameter in _TABLES else []),
+            *_offer(cursor.word, left, "parameter"),
         ]
-    tables = _offer(at.word, known.tables, "table")
-    rest = _offer(at.word, known.rest, "SQL") if at.word else []
-    if at.before in _TABLE_FOLLOWS:
-        return [*tables, *_calls(at.word, True), *rest]
-    columns = _offer(at.word, map(known.written, _columns(at.words, known)), "column")
-    return [*columns, *_calls(at.word, False), *(tables if at.word else []), *rest]
+    tables = _offer(cursor.word, names.tables, "table")
+    rest = _offer(cursor.word, names.rest, "SQL") if cursor.word else []
+    if cursor.before in _TABLE_FOLLOWS:
+        return [*tables, *_calls(cursor.word, True), *rest]
+    columns = _offer(cursor.word, map(names.written, _columns(cursor.words, names)), "column")
+    return [*columns, *_calls(cursor.word, False), *(tables if cursor.word else []), *rest]
 
 
 def _calls(word: str, is_table: bool) -> list[Suggestion]:
@@ -200,18 +200,18 @@ def _calls(word: str, is_table: bool) -> list[Suggestion]:
     return _offer(word, names, "function")
 
 
-def _in_text(typed: str, call: Entry, at: Cursor, known: Names) -> list[Suggestion]:
+def _in_text(typed: str, call: Entry, cursor: Cursor, present: Names) -> list[Suggestion]:
     """Return what fits inside quotes: functions, tables, words of the help, or columns."""
     if call.name == "anon_help":
         names, kind = [entry.name for entry in functions()], "function"
-    elif at.parameter == "methods":
+    elif cursor.parameter == "methods":
         names, kind = [e.name for e in functions() if e.folder == "release"], "function"
-    elif at.parameter in _TABLES:
-        names, kind = list(known.tables), "table"
-    elif _choices(call, at.parameter):
-        names, kind = _choices(call, at.parameter), "value"
+    elif cursor.parameter in _TABLES:
+        names, kind = list(present.tables), "table"
+    elif _choices(call, cursor.parameter):
+        names, kind = _choices(call, cursor.parameter), "value"
     else:
-        names, kind = list(_columns(at.words, known)), "column"
+        names, kind = list(_columns(cursor.words, present)), "column"
     return _offer(typed, map(_doubled, names), kind)
 
 
@@ -222,16 +222,16 @@ def _doubled(name: str) -> str:
 
 def _choices(call: Entry, parameter: str) -> list[str]:
     """Return the values that the help of a parameter quotes."""
-    said = next((text for names, text in call.arguments if parameter in names), "")
-    return _QUOTED.findall(said)
+    description = next((text for names, text in call.arguments if parameter in names), "")
+    return _QUOTED.findall(description)
 
 
-def _columns(words: Iterable[str], known: Names) -> Iterator[str]:
+def _columns(words: Iterable[str], names: Names) -> Iterator[str]:
     """Yield the columns of the tables that the statement names, or of all tables if none."""
     folded = {word.lower() for word in words}
-    named = [columns for table, columns in known.tables.items() if _forms(table) & folded]
+    named = [columns for table, columns in names.tables.items() if _forms(table) & folded]
     seen: set[str] = set()
-    for columns in named or known.tables.values():
+    for columns in named or names.tables.values():
         for column in columns:
             if column not in seen:
                 seen.add(column)

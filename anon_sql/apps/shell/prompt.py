@@ -17,7 +17,7 @@ from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
 from anon_sql.apps.cli import console
-from anon_sql.apps.shell.completion import known, suggest
+from anon_sql.apps.shell.completion import present_names, suggest
 from anon_sql.apps.shell.shell import answer
 from anon_sql.apps.shell.statements import finished
 from anon_sql.version import VERSION
@@ -47,8 +47,8 @@ class SqlCompleter(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterator[Completion]:
-        for found in suggest(document.text_before_cursor, known(self.con)):
-            yield Completion(found.text, -found.over, display_meta=found.kind)
+        for suggestion in suggest(document.text_before_cursor, present_names(self.con)):
+            yield Completion(suggestion.text, -suggestion.over, display_meta=suggestion.kind)
 
 
 @_keys.add("enter", filter=has_focus(DEFAULT_BUFFER))

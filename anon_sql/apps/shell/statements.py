@@ -11,7 +11,7 @@ def finished(text: str) -> bool:
     """Return whether Enter runs the text: a command, a blank, or SQL that ends with a semicolon."""
     if text.lstrip().startswith("\\"):
         return True
-    tokens = [at for at, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
+    tokens = [start for start, kind in duckdb.tokenize(text) if kind != duckdb.token_type.comment]
     if _open_end(text):
         return False
     return not tokens or text.encode()[tokens[-1] :].startswith(b";")  # places are in bytes
@@ -37,11 +37,11 @@ def without_end(sql: str) -> str:
     """
     encoded = sql.encode()
     end = len(encoded)
-    for at, kind in reversed(duckdb.tokenize(sql)):
+    for start, kind in reversed(duckdb.tokenize(sql)):
         if kind != duckdb.token_type.comment:
-            if not encoded[at:].startswith(b";"):
+            if not encoded[start:].startswith(b";"):
                 break
-            end = at
+            end = start
     return encoded[:end].decode()
 
 

@@ -214,7 +214,9 @@ def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
         with duckdb.connect() as own, stopping.reaching(lambda: interrupt(own)):
             register(own)
             called = ("recipe", "the source of the recipe")
-            files.read(own, found.file, "raw", dialect=dialect_of("recipe", found), called=called)
+            files.read_source(
+                own, found.file, "raw", dialect=dialect_of("recipe", found), called=called
+            )
             copy(own.table("raw"), con, "raw", "TEMP TABLE")
     else:
         source = literal(recipes.relation(found))

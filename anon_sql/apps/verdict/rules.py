@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from anon_sql.apps.manifest import asked
+from anon_sql.apps.manifest import is_required
 from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
 from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, UNCHANGED, percent
 from anon_sql.audit.classes import FOREIGN
@@ -377,7 +377,7 @@ def _of_check(check: Mapping[str, Any], sql: str, request: Mapping[str, Any]) ->
         yield Reason(AMBER, "audit", text, sql, found, remedy=REMEDIES[name])
     elif name == "k" and found is not None and found < 2:
         yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
-    elif passed is None and name in _PROMISED and asked(name, check["required"]):
+    elif passed is None and name in _PROMISED and is_required(name, check["required"]):
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
         yield Reason(AMBER, "audit", text, sql, found, remedy=_of_undecided(check, request))
 

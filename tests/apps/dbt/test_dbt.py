@@ -95,7 +95,7 @@ def test_measures_and_export(example, warehouse):
 def test_the_manifest_beside_the_export_is_true(example, warehouse, tmp_path):
     raw, released = tmp_path / "adult.parquet", example.folder / "adult_released.parquet"
     warehouse.execute(f"COPY adult TO '{raw}'")
-    written = manifest.read("test", manifest.beside(released))
+    written = manifest.read_manifest("test", manifest.beside(released))
     assert (written["method"], written["parameters"]["k"]) == ("anonymize", 10)
     assert str(example.folder) not in manifest.beside(released).read_text()
     result = command.run("verify", released, "--raw", raw)
@@ -107,7 +107,7 @@ def test_a_manifest_names_the_earlier_releases_by_their_files(refused, tmp_path)
     raw, second = tmp_path / "adult.parquet", refused.folder / "adult_second.parquet"
     with anon_sql.connect(refused.database, read_only=True) as con:
         con.execute(f"COPY adult TO '{raw}'")
-    stated = manifest.read("test", manifest.beside(second))["series"]
+    stated = manifest.read_manifest("test", manifest.beside(second))["series"]
     assert stated == {
         "previous": [{"name": first.name, "sha256": manifest.digest(first)}],
         "previous_share": 1,

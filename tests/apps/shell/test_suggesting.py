@@ -3,14 +3,14 @@
 import pytest
 
 import anon_sql
-from anon_sql.apps.shell.completion import known, suggest
+from anon_sql.apps.shell.completion import present_names, suggest
 
 ROLES = ["quasi", "sensitive", "identifiers", "keep"]
 
 
 @pytest.fixture(scope="module")
 def names():
-    """What is known of a database that no test changes."""
+    """The names of a database that no test changes."""
     with anon_sql.connect() as con:
         yield named(con)
 
@@ -23,7 +23,7 @@ def named(con):
         "CREATE TEMP TABLE passing (z INTEGER); CREATE VIEW seen AS FROM people;"
         "ATTACH ':memory:' AS other; CREATE TABLE other.u (w INTEGER)"
     )
-    return known(con)
+    return present_names(con)
 
 
 def offered(typed, names, kind=None):
@@ -111,5 +111,5 @@ def test_a_failed_transaction_has_no_names(con):
     try:
         con.execute("SELECT error('no')").fetchall()
     except Exception:
-        assert known(con).tables == {}
+        assert present_names(con).tables == {}
     con.execute("ROLLBACK")
