@@ -96,6 +96,8 @@ def test_generated_tables_are_written(tmp_path, name, ending):
 def test_a_generated_table_needs_a_name_that_says_its_format(tmp_path):
     said = refused("data", "people", "--into", tmp_path / "people.docx")
     assert said.startswith("data people: --into must end in .csv, .tsv, ")
+    only_read = tmp_path / "people.ods"
+    assert refused("data", "people", "--into", only_read).startswith("data people: --into must end")
     said = refused("data", "people", "--into", tmp_path / "none" / "people.csv")
     assert said.startswith("data people: --into must be in a directory that exists, got ")
 

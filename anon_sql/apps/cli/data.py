@@ -25,7 +25,7 @@ from anon_sql.datasets import QUASI, SENSITIVE
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import atomic_file
 
-Into = Annotated[Path, typer.Option(help="File to write: .csv, .tsv, .parquet or .duckdb.")]
+Into = Annotated[Path, typer.Option(help="File to write: .csv, .parquet, .xlsx, .sav, .duckdb ...")]
 Rows = Annotated[int, typer.Option(min=0, help="Number of rows.")]
 Seed = Annotated[int, typer.Option(help="Seed for random choices.")]
 DATABASES = (".duckdb", ".db")
@@ -89,7 +89,8 @@ def _write(
 
 def _require_new(function: str, into: Path, overwrite: bool) -> None:
     """Raise AnonError for a file that cannot be written, or must not be replaced."""
-    endings = [*files.FORMATS, *DATABASES]
+    writable = [ending for ending, form in files.FORMATS.items() if not form.instead]
+    endings = [*writable, *DATABASES]
     if not into.name.lower().endswith(tuple(endings)):
         raise AnonError(function, f"--into must end in {', '.join(endings)}", f"'{into.name}'")
     if not into.parent.is_dir():
