@@ -264,6 +264,25 @@ def has(con, value):
     return True
 
 
+LIST = "[1] takes its first element, and list_aggregate() a figure of all"
+REMEDIES = {
+    "INTEGER[]": LIST,
+    "INTEGER[2]": LIST,
+    "DECIMAL(4,1)[]": LIST,
+    "STRUCT(a INTEGER)": "struct_extract() takes one of its fields",
+    "MAP(VARCHAR, INTEGER)": "map_extract_value() takes the value of one key",
+    "UNION(n INTEGER)": "union_extract() takes one of its members",
+    "BLOB": "decode() makes text of it",
+    "INTERVAL": "epoch() makes seconds of it",
+    "TIME WITH TIME ZONE": "TIME has no time zone",
+    "BIT": "get_bit() takes one of its bits",
+    "JSON": "json_extract_string() takes a part of it",
+    "BIGNUM": "DOUBLE and DECIMAL hold numbers, too",
+    "VARIANT": "its values need one type",
+    "GEOMETRY": "ST_X() and ST_Y() take the coordinates of a point",
+}
+
+
 @pytest.mark.parametrize("sql_type", REFUSED)
 def test_a_type_that_no_label_stands_for_is_refused(con, sql_type):
     if not has(con, REFUSED[sql_type]):
@@ -271,7 +290,8 @@ def test_a_type_that_no_label_stands_for_is_refused(con, sql_type):
     for form in ("label", "typed"):
         call = f"FROM rayden('odd', k := 2, quasi := ['w', 'v'], keep := ['*'], format := '{form}')"
         source = f"WITH odd AS (SELECT {REFUSED[sql_type]} AS v, i % 2 AS w FROM range(4) AS r(i)) "
+        remedy = f"; {REMEDIES[sql_type]}" if sql_type in REMEDIES else ""
         assert fails(con, source + call) == (
             "rayden: a quasi-identifier must be a number, a date, a time or text, "
-            f"got v of type {sql_type}; leave it out of quasi or cast it"
+            f"got v of type {sql_type}; leave it out of quasi or cast it{remedy}"
         )

@@ -120,6 +120,19 @@ _NUMBERS = (
     *("DECIMAL", "FLOAT", "DOUBLE", "DATE", "TIME", "TIMESTAMP", "TIME_NS"),
     *("TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE"),
 )
+_HINTS = {  # what to make of a column whose values have no labels
+    "BLOB": "decode() makes text of it",
+    "BIT": "get_bit() takes one of its bits",
+    "INTERVAL": "epoch() makes seconds of it",
+    "GEOMETRY": "ST_X() and ST_Y() take the coordinates of a point",
+    "UNION": "union_extract() takes one of its members",
+    "STRUCT": "struct_extract() takes one of its fields",
+    "MAP": "map_extract_value() takes the value of one key",
+    "VARIANT": "its values need one type",
+    "JSON": "json_extract_string() takes a part of it",
+    "BIGNUM": "DOUBLE and DECIMAL hold numbers, too",
+    "TIME WITH TIME ZONE": "TIME has no time zone",
+}
 
 
 def is_number(function: str, name: str, sql_type: str) -> bool:
@@ -137,8 +150,16 @@ def is_number(function: str, name: str, sql_type: str) -> bool:
         function,
         "a quasi-identifier must be a number, a date, a time or text",
         f"{name} of type {shown_type(sql_type)}",
-        "leave it out of " + Parameter("quasi") + " or cast it",
+        "leave it out of " + Parameter("quasi") + " or cast it" + _hint(sql_type),
     )
+
+
+def _hint(sql_type: str) -> str:
+    """Return how to make a column of another type of one that cannot be a quasi-identifier."""
+    if sql_type.endswith("]"):
+        return "; [1] takes its first element, and list_aggregate() a figure of all"
+    hint = _HINTS.get(sql_type.split("(", maxsplit=1)[0])
+    return "" if hint is None else f"; {hint}"
 
 
 def is_nested(sql_type: str) -> bool:

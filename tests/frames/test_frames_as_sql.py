@@ -1,7 +1,9 @@
 """A release of a frame is that of the SQL call: row for row, in order, in the same types."""
 
+import polars as pl
 import pytest
 
+import anon_sql
 from anon_sql import frames
 from anon_sql.core.duckdb_internals.hashing import mark
 from anon_sql.core.names import quote
@@ -93,6 +95,8 @@ KEPT = {
     "TIMETZ": "TIMETZ '12:00:00+01' + INTERVAL (i) MINUTE",
     "UNION": "union_value(n := i)",
     "BIGNUM": "i::VARCHAR::BIGNUM",
+    "BLOB": "('b' || i)::BLOB",
+    "INTERVAL": "INTERVAL (i) DAY",
     "TIMESTAMP_S": "(TIMESTAMP '2000-01-01' + INTERVAL (i) DAY)::TIMESTAMP_S",
 }
 
@@ -105,6 +109,29 @@ def test_kept_values_of_a_relation_count_as_those_of_its_table(con, kind):
     )
     for method in ("anonymize", "rayden"):
         compare(con, method, "held", k=4, quasi="age", keep="own")
+
+
+AS_BYTES = {"GEOMETRY": "('POINT (' || i || ' 0.1)')::GEOMETRY", "VARIANT": "i::VARIANT"}
+
+
+@pytest.mark.parametrize("kind", AS_BYTES)
+def test_values_that_arrow_holds_as_bytes_are_released_from_a_frame(con, kind):
+    con.execute(f"""CREATE TABLE held AS SELECT i % 20 AS age,
+        {AS_BYTES[kind]} AS own FROM range(90) t(i)""")
+    sent = con.sql("FROM held").to_arrow_table()
+    for data in (sent, pl.from_arrow(sent)):
+        made = frames.anonymize(data, k=4, quasi="age", keep="own")
+        own = made["own"].to_list() if isinstance(made, pl.DataFrame) else made["own"].to_pylist()
+        assert sorted(map(str, own)) == sorted(map(str, sent["own"].to_pylist()))
+    rows = con.table("held")
+    if kind == "GEOMETRY":
+        wanted = con.sql(as_sql("anonymize", "held", {"k": 4, "quasi": "age", "keep": "own"}))
+        assert frames.anonymize(rows, k=4, quasi="age", keep="own").fetchall() == wanted.fetchall()
+    else:
+        with pytest.raises(
+            anon_sql.AnonError, match="that Arrow or text can hold, got own of type"
+        ):
+            frames.anonymize(rows, k=4, quasi="age", keep="own")
 
 
 def test_a_type_that_arrow_holds_as_another_can_change_the_order(con):

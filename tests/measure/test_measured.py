@@ -240,7 +240,8 @@ def test_a_label_of_nulls_where_there_are_none(hand):
             "[1]",
             "'1'",
             "a quasi-identifier must be a number, a date, a time or text, got v of type "
-            "INTEGER[]; leave it out of quasi or cast it",
+            "INTEGER[]; leave it out of quasi or cast it; [1] takes its first element, and "
+            "list_aggregate() a figure of all",
         ),
         (
             "'nan'::DOUBLE",

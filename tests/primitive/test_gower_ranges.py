@@ -86,7 +86,8 @@ def test_declared_columns_and_an_empty_table(con):
         (
             "gower_ranges('t', ['odd'])",
             "a quasi-identifier must be a number, a date, a time or text, "
-            "got odd of type INTEGER[]; leave it out of quasi or cast it",
+            "got odd of type INTEGER[]; leave it out of quasi or cast it; [1] takes its first element, and "
+            "list_aggregate() a figure of all",
         ),
         (
             "gower_ranges('u', ['n'])",

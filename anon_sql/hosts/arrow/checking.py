@@ -16,7 +16,7 @@ from anon_sql.core.duckdb_internals.hashing import row_hash
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
 from anon_sql.hosts.arrow.frame import Frame
-from anon_sql.hosts.arrow.rows import unreadable
+from anon_sql.hosts.arrow.rows import unreadable, without_extensions
 from anon_sql.pipeline.compute import Checked, unchecked
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import label_hash
@@ -47,7 +47,7 @@ def require_as_checked(
     types = {name: rows.schema.field(name).type for name in request.kept}
     types |= {name: text.type for name, text in texts.items()}
     try:
-        sent = frame.sent(assembled, types)
+        sent = without_extensions(frame.sent(assembled, types))
     except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError):
         raise unchecked(request.function, "other rows") from None
     names = [name for name in frame.columns.types if name in types]

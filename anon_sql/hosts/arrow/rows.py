@@ -65,7 +65,7 @@ def of_relation(
         sent = relation.limit(0).to_arrow_table()
     except duckdb.Error as error:
         raise unreadable(function, error) from None
-    back = scratch.from_arrow(sent).types
+    back = scratch.from_arrow(without_extensions(sent)).types
     carried = frozenset(
         name
         for (name, kind), same in zip(types.items(), map(str, back), strict=True)
@@ -73,7 +73,7 @@ def of_relation(
     )
 
     def read(names: Sequence[str]) -> pa.Table:
-        nested = [name for name in names if name in carried and is_nested(types[name])]
+        nested = [name for name in names if name in carried and _may_change(types[name])]
         wanted = [
             f"CAST({quote(n)} AS VARCHAR) AS {quote(n)}" if n in carried else quote(n)
             for n in names
@@ -112,6 +112,7 @@ def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection)
             ", ".join(f"{listed([each.name])} of type {each.type}" for each in misread),
             "cast them to text or drop the column",
         )
+    comments, table = comments_of(table.schema), without_extensions(table)
     try:
         types = [str(kind) for kind in scratch.from_arrow(table.slice(0, 0)).types]
     except duckdb.Error:
@@ -125,9 +126,22 @@ def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection)
     return Columns(
         dict(zip(table.column_names, types, strict=True)) | ordered,
         lambda names: table.select(list(names)),
-        comments_of(table.schema),
+        comments,
         frozenset(ordered),
     )
+
+
+def _may_change(kind: str) -> bool:
+    """Return whether a value of a SQL type may be another one once it was text."""
+    return is_nested(kind) or kind.startswith("GEOMETRY")
+
+
+def without_extensions(table: pa.Table) -> pa.Table:
+    """Return a table whose fields do not name extension types: a release loses such names.
+
+    DuckDB marks GEOMETRY and VARIANT so, and would hash released values as those of other types.
+    """
+    return pa.table(table.columns, names=table.column_names)
 
 
 def _enum_of(values: pa.ChunkedArray) -> str | None:
