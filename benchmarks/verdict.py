@@ -2,7 +2,7 @@
 
     python benchmarks/verdict.py [table …]
 
-Reads ../shared/data: Adult, Bank, Diabetes, BRFSS, Student, heart, and the persons and visits of a
+Reads ../shared/data: Adult, Bank, Diabetes, BRFSS, Student, heart, and the people and visits of a
 generated hospital. Of a large table 30,000 rows are taken, by hash. Prints a row a release, in the
 form of docs/measurements/verdict.md: its levels, the worst figure of all sensitive columns for each
 way of inference, with ``near`` at three distances, and the loss; and what the same groups disclose
@@ -60,7 +60,7 @@ TABLES: dict[str, tuple[str, list[str], list[str]]] = {
         ["G3", "Walc"],
     ),
     "heart": (f"'{DATA}/heart_cleveland.parquet'", "age sex cp".split(), ["target", "chol"]),
-    "persons": (PERSON, "birth sex zip insurer".split(), ["ward", "days"]),
+    "people": (PERSON, "birth sex zip insurer".split(), ["ward", "days"]),
     "visits": (VISIT, "birth sex zip visited".split(), ["ward", "days"]),
 }
 RELEASES = [

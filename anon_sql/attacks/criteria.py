@@ -253,8 +253,8 @@ def linkage(
         ]
         pairs = counts[0].astype(np.float64) * counts[1]
         shares.append(np.divide(counts[2], pairs, out=np.zeros(len(persons)), where=pairs > 0))
-    released = max(int(people.sizes.sum()), 1)
-    naive = np.full(len(shares[0]), 1 / released)
+    released = int(people.sizes.sum())
+    naive = np.full(len(shares[0]), 1 / released if released else 0.0)
     attack = " with ".join(
         ", ".join(names[position] for position in source) for source in (first, second)
     )
@@ -347,7 +347,7 @@ def _on_one_column(
             named = [column.low[ranges], column.high[ranges]]
         else:
             named = [_named(column, label) for label in range(len(column.low))]
-        distinct = _sorted(column, np.unique(np.concatenate(named)))
+        distinct = _sorted(column, np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *named])))
         places.append(np.full(len(distinct), position))
         values.append(distinct)
     column_of, code = np.concatenate(places), np.concatenate(values)

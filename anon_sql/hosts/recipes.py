@@ -32,13 +32,13 @@ AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
     *("texts", "sets", "suppression", "distribution", "choice", "roles", "people", "kept"),
-    "minimality",
+    *("minimality", "isolation", "linkage", "inference"),
 )
 _OF_COMMAND = ("parts", "part_rows", "unique_share", UNIT)  # no parameters of a method
 NO_SECRET = "a recipe holds no secret"
 _WITHOUT = {"tbl", "hierarchy", "like", *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
-    **dict.fromkeys(("file", "database", "table", "schema_sha256", "sha256"), str),
+    **dict.fromkeys(("file", "database", "table", "control", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),
     **dict.fromkeys(("header", "trim", "variable_labels"), bool),
     "sheet": str,
@@ -111,6 +111,11 @@ class Recipe:
     def table(self) -> str | None:
         """Return the table of a database; None for a file."""
         return self.source.get("table")
+
+    @property
+    def control(self) -> Path | None:
+        """Return the file of people who are not in the source; None without one."""
+        return self.path.parent / str(self.source["control"]) if "control" in self.source else None
 
     @property
     def audience(self) -> str:
@@ -226,6 +231,8 @@ def _source(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
         raise AnonError(function, rule, "neither or both")
     relative(function, "file" if "file" in section else "database",
               section.get("file") or section.get("database"))  # fmt: skip
+    if "control" in section:
+        relative(function, "control", section["control"])
     if "schema_sha256" not in section:
         rule = "[source] must have a schema_sha256"
         hint = Option("anon-sql roles FILE --recipe PATH", verb="") + " writes one"

@@ -66,3 +66,14 @@ def test_the_chance_that_one_of_them_is_drawn():
     (chance,) = criteria._one_of(np.array([3]), 10, 4)
     assert chance == pytest.approx(np.mean(tried), abs=0.015)
     assert criteria._one_of(np.array([0, 10]), 10, 4).tolist() == [0, 0]
+
+
+def test_a_release_without_rows_isolates_no_one(con):
+    con.execute(
+        "CREATE TABLE people AS SELECT i % 7 AS age, 'c' || i % 3 AS city FROM range(30) AS t(i)"
+    )
+    con.execute("CREATE TABLE release AS SELECT age::VARCHAR AS age, city FROM people LIMIT 0")
+    call = "('people', 'release', quasi := ['age', 'city'])"
+    assert [row["attempts"] for row in rows(con, f"isolation{call}")] == [0, 0]
+    (linked,) = rows(con, f"linkage{call}")
+    assert (linked["rate"], linked["naive_rate"]) == (0.0, 0.0)

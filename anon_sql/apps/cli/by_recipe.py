@@ -23,7 +23,7 @@ from anon_sql.apps.cli.output import (
 )
 from anon_sql.apps.cli.progress import on_database
 from anon_sql.apps.cli.series import entering, recover, released_in, say_series
-from anon_sql.apps.verdict.of_recipe import HIERARCHY, dialect_of, judged, requested
+from anon_sql.apps.verdict.of_recipe import HIERARCHY, dialect_of, judged, read_control, requested
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.errors import AnonError, Words
@@ -37,7 +37,7 @@ IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
 
 
 def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[str, Words]:
-    """Make ``raw`` from the source of a recipe, and ``hierarchy`` if it has any.
+    """Make ``raw`` from the source of a recipe, ``control`` and ``hierarchy`` if it has any.
 
     Returns what ``files.read_source`` returns. Raises AnonError for a source that is not the stated
     one.
@@ -52,6 +52,7 @@ def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[
         trim = bool(recipe.source.get("trim"))
         files.read_table(con, recipe.file, recipe.table, "raw", called, trim=trim)
     recipes.require_schema(function, recipe, types_of_raw(con))
+    read_control(con, function, recipe)
     if recipe.hierarchies:
         paths = [str(path) for path in recipe.hierarchies.values()]
         for path in recipe.hierarchies.values():

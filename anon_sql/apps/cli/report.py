@@ -17,7 +17,8 @@ from anon_sql.apps.cli.parameters import names, of_compare, of_manifests, with_p
 from anon_sql.apps.cli.progress import Progress, on_database
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.apps.verdict.of_recipe import judging, requested
+from anon_sql.apps.verdict.criteria import CONTROL, require_others
+from anon_sql.apps.verdict.of_recipe import dialect_of, judging, requested
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import quote
 from anon_sql.core.pseudonyms import KEY
@@ -56,6 +57,13 @@ def report(
     format_: Annotated[
         Format, typer.Option("--format", help="Page, or the same facts as JSON.")
     ] = Format.HTML,
+    control: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="People who are not in RAW: what attacks find of them, the population tells.",
+        ),
+    ] = None,
     show_sensitive: Annotated[
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
@@ -87,7 +95,7 @@ def report(
             trees = parameters.get("hierarchy")
             others = (
                 *(own, unique_share is not None, unit, options.changed(statement), figures),
-                series,
+                *(series, control),
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
             return
@@ -126,7 +134,8 @@ def report(
             named = {name: call[name] for name in manifest.ROLES}
             options.name_roles(con, "report", named, call["entity"])
             call |= named | _of_series(con, state, named)
-            sources = facts.summary.Sources(raw, released, recipe, written_as, path)
+            people = _control(con, control, recipe, written_as, call)
+            sources = facts.summary.Sources(raw, released, recipe, written_as, path, people)
             found = facts.gather(
                 con,
                 call,
@@ -145,6 +154,27 @@ def report(
                 console.say(f"{figures}: its figures, {count} files, for the same readers")
 
         on_database("report", progress, draw)
+
+
+def _control(
+    con: duckdb.DuckDBPyConnection,
+    control: Path | None,
+    recipe: Recipe | None,
+    written_as: Dialect,
+    request: Mapping[str, Any],
+) -> Path | None:
+    """Make ``control`` of an option, and return its file, or that of a recipe; None without."""
+    if control is not None and recipe is not None and recipe.control is not None:
+        rule = "--control must come with a recipe that names no control"
+        raise AnonError("report", rule, "two", "leave out --control")
+    if control is not None:
+        files.check_source("report", "--control", control)
+        read_as = written_as if recipe is None else dialect_of("report", recipe)
+        files.read_source(con, control, CONTROL, dialect=read_as, called=("report", "--control"))
+    source = control or (recipe.control if recipe else None)
+    if source is not None:
+        require_others("report", con, request)
+    return source
 
 
 def _linked(released: Path) -> dict[str, Any] | None:

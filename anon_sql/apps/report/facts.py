@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from itertools import pairwise
 from math import isfinite
 from typing import Any
 
@@ -10,8 +9,9 @@ import duckdb
 
 from anon_sql.apps.formats.dictionary import labels_of_both
 from anon_sql.apps.manifest import REQUIRED, ROLES, STATEMENT, UNIQUE
-from anon_sql.apps.report import distributions, of_series, recipient, summary
+from anon_sql.apps.report import criteria, distributions, of_series, recipient, summary
 from anon_sql.apps.report.distributions import correlations
+from anon_sql.apps.verdict.criteria import gains_of, with_gains
 from anon_sql.apps.verdict.figures import (
     SELECTIVITY,
     Drawn,
@@ -22,7 +22,7 @@ from anon_sql.apps.verdict.figures import (
 )
 from anon_sql.apps.verdict.recommended import recommend
 from anon_sql.apps.verdict.remedies import made_by, remedied, said_of
-from anon_sql.apps.verdict.rules import verdict
+from anon_sql.apps.verdict.rules import VERDICT, verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE, not_covered
 from anon_sql.audit.earlier import EARLIER
 from anon_sql.core.names import quote
@@ -219,6 +219,13 @@ def gather(
     checks: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     drawn = Drawn(con, request)
+    gains: list[dict[str, Any]] = []
+    control = sources.control_facts(con)
+
+    def criteria_found() -> dict[str, Any]:
+        gains.extend(gains_of(con, request, control=control is not None))
+        limits = (judging or {}).get("limits", VERDICT)
+        return criteria.sections(gains, control, limits, of_series=state is not None)
 
     def checked() -> list[dict[str, Any]]:
         checks.extend(rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments))
@@ -230,6 +237,7 @@ def gather(
         measured = measure(con, _asked(request), checks, drawn=drawn)
         told = minimality(facts["method_known"]["rows"], *said)
         measured = replace(measured, figures=[*measured.figures, *told])
+        measured = with_gains(measured, gains)
         figures.extend(map(asdict, measured.figures))
         found = verdict(measured, **(judging or {}))
         release = made_by(manifest, sources.recipe, _asked(request))
@@ -246,6 +254,7 @@ def gather(
         "columns": lambda: _columns(con, request),
         "column_labels": lambda: labels_of_both(con, "raw", "released"),
         "kept": lambda: _kept(con, request, checks),
+        "criteria": criteria_found,
         "attacks": lambda: attacked(con, request),
         "method_known": lambda: attacked_by_method(con, *said),
         "risk": lambda: rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
@@ -307,8 +316,8 @@ def of_summary(
     """Return the facts of the first page of a report, of a release that has been judged.
 
     request, manifest, sources: as ``gather`` takes them. judged: the ``checks`` of the audit, the
-    ``figures``, the ``verdict`` and the k that is ``recommended``, as they are said. drawn: the
-    queries of the verdict.
+    ``figures``, the ``verdict``, the ``criteria`` and the k that is ``recommended``, as they are
+    said. drawn: the queries of the verdict.
     """
     roles = {name: request[name] for name in ("quasi", "hierarchy")}
     utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
@@ -466,35 +475,3 @@ def _groups(each: Mapping[str, Any]) -> list[str]:
     ends = [label for label in labels[1:] if label != "NULL"]
     known = [f"{low} to below {high}" for low, high in zip(labels, ends, strict=False)]
     return [*known, f"{labels[len(ends)]} and above", *labels[len(ends) + 1 :]]
-
-
-SINGLE = 20  # sizes between the least and the largest up to which each is a step
-
-
-def size_steps(sizes: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
-    """Return a label and the number of classes for each step from the least to the largest size.
-
-    sizes: ``rows`` of a class and ``classes`` of that size, ascending.
-    """
-    if not sizes:
-        return []
-    least, most = sizes[0]["rows"], sizes[-1]["rows"]
-    starts = list(range(least, most + 2))
-    if most - least >= SINGLE:
-        starts = [1]
-        while starts[-1] <= most:
-            starts.append(_after(starts[-1]))
-        starts = [start for start in starts if _after(start) > least]
-    found = []
-    for first, after in pairwise(starts):
-        classes = sum(each["classes"] for each in sizes if first <= each["rows"] < after)
-        label = f"{first:,}" if after == first + 1 else f"{first:,} to {after - 1:,}"
-        found.append((label, classes))
-    return found
-
-
-def _after(start: int) -> int:
-    """Return the start of the next logarithmic step: 1, 2, 3, 5, 10, 20, 50, 100, …"""
-    if start < 5:
-        return {1: 2, 2: 3, 3: 5}[start]
-    return start * 5 // 2 if str(start).startswith("2") else start * 2

@@ -7,12 +7,13 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
+from itertools import pairwise
 from math import nan
 from pathlib import Path
 from typing import Any
 
 from anon_sql.apps.report import charts
-from anon_sql.apps.report.facts import size_steps
+from anon_sql.apps.verdict.criteria import CRITERIA
 from anon_sql.apps.verdict.recommended import LOSS
 from anon_sql.errors import AnonError
 from anon_sql.hosts.files import atomic_file
@@ -27,7 +28,8 @@ _ROWS = {  # by name of a file, the part of a report that is a list of flat rows
 }
 _PAIRED = {"distribution": "distributions", "sensitive": "sensitive_distributions"}
 _NAMES = (
-    *(*_ROWS, "checks", "correlations", "correlations_raw", "correlations_released", "disclosed"),
+    *(*_ROWS, "checks", "correlations", "correlations_raw", "correlations_released", "criteria"),
+    "disclosed",
     *("levels", "measures", "misrepresented", "other_k", "verdict", "verdict_figures"),
 )
 _OWN = re.compile(rf"({'|'.join(_NAMES)}|({'|'.join(_PAIRED)})_\d+_[\w-]*)\.(csv|svg)")
@@ -83,6 +85,11 @@ def tables(said: Mapping[str, Any]) -> dict[str, str]:
     found |= {
         "checks": _fields(said["checks"], "property", "required", "found", "passed", "meaning"),
         "correlations": said["correlations"]["pairs"],
+        "criteria": [
+            {"criterion": name, **_without(row, "sql")}
+            for name in CRITERIA
+            for row in said["criteria"][name]["rows"]
+        ],
         "disclosed": said["summary"]["disclosed"],
         "levels": [{**each["levels"], **_without(each, "levels")} for each in said["levels"]],
         "measures": [
@@ -162,3 +169,35 @@ def write(folder: Path, said: Mapping[str, Any], drawn: Mapping[str, str]) -> in
         if _OWN.fullmatch(path.name) and path.name not in texts:
             path.unlink()
     return len(texts)
+
+
+SINGLE = 20  # sizes between the least and the largest up to which each is a step
+
+
+def size_steps(sizes: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
+    """Return a label and the number of classes for each step from the least to the largest size.
+
+    sizes: ``rows`` of a class and ``classes`` of that size, ascending.
+    """
+    if not sizes:
+        return []
+    least, most = sizes[0]["rows"], sizes[-1]["rows"]
+    starts = list(range(least, most + 2))
+    if most - least >= SINGLE:
+        starts = [1]
+        while starts[-1] <= most:
+            starts.append(_after(starts[-1]))
+        starts = [start for start in starts if _after(start) > least]
+    found = []
+    for first, after in pairwise(starts):
+        classes = sum(each["classes"] for each in sizes if first <= each["rows"] < after)
+        label = f"{first:,}" if after == first + 1 else f"{first:,} to {after - 1:,}"
+        found.append((label, classes))
+    return found
+
+
+def _after(start: int) -> int:
+    """Return the start of the next logarithmic step: 1, 2, 3, 5, 10, 20, 50, 100, …"""
+    if start < 5:
+        return {1: 2, 2: 3, 3: 5}[start]
+    return start * 5 // 2 if str(start).startswith("2") else start * 2

@@ -14,6 +14,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.manifest import LEVELS, is_required
+from anon_sql.apps.report.criteria import signed
+from anon_sql.apps.verdict.criteria import CRITERIA
 from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import per_thousand, percent
 from anon_sql.version import VERSION
@@ -22,9 +24,9 @@ _TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
 _STATES = ("failed", "undecided", "passed", "not required")
 # what fits on the first page: items of a list, and letters of a text
 FITS = {
-    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 4, "costly": 4, "undecided": 6,
-    "words": 80, "statement": 160, "names": 85, "steps": 50, "name": 60, "column": 24,
-    "command": 240, "sql": 240,
+    "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 3, "costly": 3, "undecided": 6,
+    "words": 76, "statement": 160, "sentence": 310, "names": 85, "steps": 50, "name": 40,
+    "column": 24, "command": 200, "sql": 200,
 }  # fmt: skip
 
 
@@ -73,12 +75,16 @@ def overflow(said: Mapping[str, Any]) -> dict[str, list[str]]:
         "Assumptions": (list(statement["assumptions"]), FITS["assumptions"]),
         "Accepted": ([f"{rule}: {why}" for rule, why in own["accepted"].items()], FITS["accepted"]),
     }
-    found = {name: shown for name, (shown, most) in texts.items() if _fit(shown, most) != shown}
+    by_heading = {
+        name: shown for name, (shown, most) in texts.items() if _fit(shown, most) != shown
+    }
     whole = {name: statement[name] or "" for name in ("purpose", "recipient")}
     whole["recommended k"] = said["recommended"]["why"]
-    found |= {
+    by_heading |= {
         name.capitalize(): [text] for name, text in whole.items() if len(text) > FITS["statement"]
     }
+    sentences = {name.capitalize(): said["criteria"][name]["sentence"] for name in CRITERIA}
+    by_heading |= {n: [text] for n, text in sentences.items() if len(text) > FITS["sentence"]}
     lists = {f"Columns: {role.replace('_', ' ')}": names for role, names in columns.items()}
     lists |= {
         "Preparation: columns removed": own["prepared"]["removed"],
@@ -88,12 +94,12 @@ def overflow(said: Mapping[str, Any]) -> dict[str, list[str]]:
     for name, names in lists.items():
         room = FITS["steps" if name.startswith("Preparation") else "names"]
         if len(", ".join(names)) > room + 50 * (name == "Columns: generalized"):
-            found[name] = [", ".join(names)]
+            by_heading[name] = [", ".join(names)]
     if len(own["again"]["command"] or "") > FITS["command"]:
-        found["Command"] = [own["again"]["command"]]
+        by_heading["Command"] = [own["again"]["command"]]
     if len(own["check"]["sql"]) > FITS["sql"]:
-        found["SQL that checks the file"] = [own["check"]["sql"] + ";"]
-    return found
+        by_heading["SQL that checks the file"] = [own["check"]["sql"] + ";"]
+    return by_heading
 
 
 def _state(check: Mapping[str, Any]) -> str:
@@ -105,7 +111,7 @@ def _state(check: Mapping[str, Any]) -> str:
 
 def _cut(text: str, most: int) -> str:
     """Return a text of at most so many letters; the annex has the whole."""
-    return text if len(text) <= most else f"{text[:most].rstrip()} … (annex)"
+    return text if len(text) <= most else f"{text[:most].rsplit(' ', 1)[0].rstrip()} … (annex)"
 
 
 def _short(name: str, most: int) -> str:
@@ -152,4 +158,5 @@ def render(template: str, /, **context: Any) -> str:
     own.filters |= {"figure": figure, "visible": visible}
     own.filters |= {"cut": _cut, "fit": _fit, "short": _short}
     own.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
+    own.filters |= {"signed": signed}
     return str(own.get_template(template).render(version=VERSION, levels=LEVELS, **context))

@@ -18,6 +18,7 @@ from anon_sql.apps.cli.spelling import argument
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.report import recipient
+from anon_sql.apps.verdict.criteria import CONTROL
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.core.names import quote
 from anon_sql.core.parameters import takes
@@ -27,19 +28,23 @@ from anon_sql.hosts.recipes import Recipe
 from anon_sql.version import VERSION
 
 FEW = 5
-_PLACE = ("file", "database", "table", "schema_sha256", "sha256")  # of a source
+_PLACE = ("file", "database", "table", "control", "schema_sha256", "sha256")  # of a source
 DISCLOSED = ("certain", "inferred", "lifted", "near", "even_values", "distribution")
 
 
 @dataclass(frozen=True)
 class Sources:
-    """What was read. raw: file, or table of a database; recipe: whose source it is, if any."""
+    """What was read. raw: file, or table of a database; recipe: whose source it is, if any.
+
+    control: people who are not in the raw table, as raw; None without them.
+    """
 
     raw: Path
     released: Path
     recipe: Recipe | None = None
     dialect: Dialect = field(default_factory=Dialect)
     hierarchy: Path | None = None
+    control: Path | None = None
 
     @property
     def raw_file(self) -> Path:
@@ -53,6 +58,13 @@ class Sources:
             return self.raw.name
         table = self.recipe.table
         return self.raw_file.name + (f":{table}" if table else "")
+
+    def control_facts(self, con: duckdb.DuckDBPyConnection) -> dict[str, Any] | None:
+        """Return the name, the rows and the hash of the control; None without one."""
+        if self.control is None:
+            return None
+        ((rows,),) = con.execute(f"SELECT count(*) FROM {CONTROL}").fetchall()
+        return {"name": self.control.name, "rows": rows, "sha256": digest(_file(self.control))}
 
 
 def collect(

@@ -17,11 +17,12 @@ from anon_sql.apps.cli import by_recipe
 from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table
 from anon_sql.apps.cli.roles import disclosed, first_recipe
 from anon_sql.apps.cli.suggestions import suggestions
-from anon_sql.apps.report import facts, rendering, summary
+from anon_sql.apps.report import criteria, facts, rendering, summary
 from anon_sql.apps.studio import figures
 from anon_sql.apps.studio.source import NAME, Source, tables_of
 from anon_sql.apps.studio.spelling import words
 from anon_sql.apps.verdict import of_recipe
+from anon_sql.apps.verdict.criteria import gains_of, require_others, with_gains
 from anon_sql.apps.verdict.figures import (
     Drawn,
     Measured,
@@ -31,7 +32,7 @@ from anon_sql.apps.verdict.figures import (
     rows_of,
 )
 from anon_sql.apps.verdict.remedies import remedied
-from anon_sql.apps.verdict.rules import verdict
+from anon_sql.apps.verdict.rules import stricter, verdict
 from anon_sql.apps.verdict.trials import MOST
 from anon_sql.core import stopping
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
@@ -212,6 +213,20 @@ class Bench:
             self._tried = asked, facts.recommended(self.con, request, judging, drawn)
         return self._tried[1]
 
+    def _gains(self, recipe: Recipe, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return what isolation, linkage and inference find of the release that is there."""
+        of_recipe.read_control(self.con, NAME, recipe)
+        if recipe.control is not None:
+            require_others(NAME, self.con, request)
+        return gains_of(self.con, request, control=recipe.control is not None)
+
+    def _criteria(
+        self, recipe: Recipe, measured: Measured, sources: summary.Sources
+    ) -> dict[str, Any]:
+        """Return what a summary says of isolation, linkage and inference."""
+        limits = stricter(NAME, recipe.stricter)
+        return criteria.sections(measured.gains, sources.control_facts(self.con), limits)
+
     def _drawn(self, recipe: Recipe) -> Drawn:
         """Return the queries on the quasi-identifiers; the last ones again if they are the same."""
         request = of_recipe.requested(recipe)
@@ -231,6 +246,7 @@ class Bench:
             _told(progress, "verdict")
             measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
             _told(progress, "attacks")
+            measured = with_gains(measured, self._gains(recipe, request))
             attacked = figures.attacks(self.con, request)
             _told(progress, "figures")
             found = figures.of_release(self.con, request)
@@ -349,7 +365,7 @@ class Bench:
                 self.con, recipe, by_recipe.asked(recipe), output, made.released
             )
             complete = manifest.with_output(written, output.target)
-            sources = summary.Sources(recipe.file, output.target, recipe)
+            sources = summary.Sources(recipe.file, output.target, recipe, control=recipe.control)
             request = {**of_recipe.requested(recipe), **_stated(recipe)}
             said = facts.of_summary(
                 self.con,
@@ -358,6 +374,7 @@ class Bench:
                     "checks": made.measured.checks,
                     "figures": [asdict(each) for each in made.measured.figures],
                     "verdict": judged.said(),
+                    "criteria": self._criteria(recipe, made.measured, sources),
                     "recommended": self._recommended(recipe),
                 },
                 complete,

@@ -216,7 +216,7 @@ def tables_of(recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Return the tables of a recipe as they are in a file in ``folder``."""
     found = recipes.tables(NAME, recipe.path)
     found.pop("recipe")
-    for name in ("file", "database"):
+    for name in ("file", "database", "control"):
         if name in found["source"]:
             path = recipe.path.parent / found["source"][name]
             found["source"][name] = system.relative(path, folder)

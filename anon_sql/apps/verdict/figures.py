@@ -57,7 +57,7 @@ class Measured:
     """What a verdict judges.
 
     checks: the rows of ``audit``, None without one, and audit_sql, its statement. without_role,
-    unchanged, generalized: released columns.
+    unchanged, generalized: released columns. gains: what the attacks of ``criteria`` found.
     """
 
     figures: Sequence[Figure]
@@ -67,6 +67,7 @@ class Measured:
     unchanged: Sequence[str] = ()
     generalized: Sequence[str] = ()
     request: Mapping[str, Any] = field(default_factory=dict)
+    gains: Rows = field(default_factory=list)
 
 
 def measured_of(said: Mapping[str, Any]) -> Measured:

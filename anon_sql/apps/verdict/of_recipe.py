@@ -13,6 +13,7 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
 from anon_sql.apps.formats import missing_codes
+from anon_sql.apps.verdict.criteria import CONTROL, gains_of, require_others, with_gains
 from anon_sql.apps.verdict.figures import arguments, audit_statement, measure, rows_of
 from anon_sql.apps.verdict.remedies import first, remedied
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
@@ -69,6 +70,9 @@ def judged(
 
         progress.show("audit")
         measured = measure(con, request, rows_of(con, audit_statement(request)), step)
+        if recipe.control is not None:
+            require_others(function, con, request)
+            measured = with_gains(measured, gains_of(con, request, control=True))
         said = judging(recipe, function)
         of = {**recipe.parameters, **request}
         return remedied(con, recipe.method, of, verdict(measured, **said), said, progress.show)
@@ -198,6 +202,20 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
     )
 
 
+def read_control(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> None:
+    """Make ``control`` from the people that a recipe names who are not in its source, if any.
+
+    It is not read twice.
+    """
+    there = "SELECT 1 FROM information_schema.tables WHERE table_name = ?"
+    if recipe.control is not None and not con.execute(there, [CONTROL]).fetchall():
+        called = (function, "the control of the recipe")
+        files.check_source(*called, recipe.control)
+        files.read_source(
+            con, recipe.control, CONTROL, dialect=dialect_of(function, recipe), called=called
+        )
+
+
 def _first_row(function: str, number: int) -> int:
     if number < 1:
         rule = "first_row in [source] must be at least 1"
@@ -221,6 +239,11 @@ def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
     else:
         source = literal(recipes.relation(found))
         con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
+    if found.control is not None:
+        with duckdb.connect() as reader, stopping.reaching(lambda: interrupt(reader)):
+            register(reader)
+            read_control(reader, "recipe", found)
+            copy(reader.table(CONTROL), con, CONTROL, "TEMP TABLE")
     if found.table is not None:
         carry_comments(con, "recipe", (found.file.stem, *split(found.table)), "raw")
     raw = con.table("raw")

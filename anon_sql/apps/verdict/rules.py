@@ -8,8 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from anon_sql.apps.manifest import is_required
+from anon_sql.apps.verdict.criteria import is_told_anyway
 from anon_sql.apps.verdict.figures import READABLE, Figure, Measured
 from anon_sql.apps.verdict.words import CONSEQUENCE, NOT_COVERED, REMEDIES, UNCHANGED, percent
+from anon_sql.attacks.criteria import INFERENCE, ISOLATION, LINKAGE
 from anon_sql.audit.classes import FOREIGN
 from anon_sql.audit.compared import BY_ADDED
 from anon_sql.audit.parameters import PEOPLE
@@ -34,7 +36,7 @@ class Limit:
 
     rule: that the sentence of a steward accepts. says: the reason, with {found}, {column} and
     {note}. remedy: what lifts it, with {column} and {note}. at_red, at_amber: whether the limit
-    itself is red or amber, not only what is above it.
+    itself is red or amber, not only what is above it. source: where the limit comes from, in words.
     """
 
     rule: str
@@ -44,6 +46,7 @@ class Limit:
     red: float | None
     at_amber: bool = True
     at_red: bool = True
+    source: str = "calibration on eight tables"
 
     def level(self, value: float) -> str | None:
         """Return the level of a figure; None below every limit."""
@@ -63,7 +66,31 @@ _RARE = Limit(
     "Round {note}, declare them as quasi-identifiers, or leave them out.",
     *(0.01, 0.1),
 )
+_HIDDEN = "Require a larger k, or l = 2 and a smaller t."
+_GAINED = (0.15, 0.25)  # of a gain, at its lower end: docs/measurements/gain.md
 VERDICT: Mapping[str, Limit] = {
+    ISOLATION: Limit(
+        "isolation",
+        "Conditions that an attacker writes from the release ({note}) match exactly one person of "
+        "the table more often than one of the control: the gain is at least {found}.",
+        _HIDDEN,
+        *_GAINED,
+    ),
+    LINKAGE: Limit(
+        "linkage",
+        "An attacker with two sources of the same people ({note}) links their records by the "
+        "release more often than those of the control: the gain is at least {found}.",
+        _HIDDEN,
+        *(0.01, 0.09),
+        source="red: Health Canada, EMA Policy 0070; amber: calibration",
+    ),
+    INFERENCE: Limit(
+        "inference",
+        "An attacker who knows the quasi-identifiers guesses the {column} of people in the table "
+        "more often than that of the control: the gain is at least {found}.",
+        _HIDDEN,
+        *_GAINED,
+    ),
     "certain": Limit(
         "certain",
         "For {found} of the rows, all rows of the group have one {column}: an attacker who finds "
@@ -251,7 +278,7 @@ def verdict(
     sentences = accepted or {}
     found = [
         *_audited(measured),
-        *(reason for each in measured.figures for reason in judged(each, limits)),
+        *(_beside_control(r, measured) for f in measured.figures for r in judged(f, limits)),
         *_alone(measured),
         *_chosen(measured, audience, confirmed),
     ]
@@ -322,6 +349,19 @@ def judged(figure: Figure, limits: Mapping[str, Limit]) -> Iterator[Reason]:
             figure.column,
             remedy=limit.remedy.format(column=figure.column, note=figure.note),
         )
+
+
+def _beside_control(reason: Reason, measured: Measured) -> Reason:
+    """Return an amber reason in place of a red one for what the population tells anyway."""
+    if reason.level != RED:
+        return reason
+    if not is_told_anyway(reason.rule, reason.found, reason.column, measured.gains):
+        return reason
+    text = (
+        f"{reason.text} The same guess is right about as often for people of the control, who are "
+        "not in the table: the population tells it."
+    )
+    return replace(reason, level=AMBER, text=text)
 
 
 def _audited(measured: Measured) -> Iterator[Reason]:

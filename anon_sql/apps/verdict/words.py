@@ -69,19 +69,14 @@ REMEDIES = {  # of each property above
     "pseudonyms": "Use another key for each recipient.",
 }
 
-COMPUTED = (
-    "Attackers who know more than the quasi-identifiers, or compute values from the method: the "
-    "release is not transparent."
-)
-KEYED = (
-    "Attackers who know more than the quasi-identifiers, or have the key. Knowing the method does "
-    "not help: the release is transparent."
-)
+COMPUTED = "Attackers who compute values from the method: the release is not transparent."
+KEYED = "Attackers who have the key. Knowing the method does not help: the release is transparent."
 SIZED = (
-    "Attackers who know more than the quasi-identifiers, or have the key. To an attacker who knows "
-    "the method, groups tell one number more: the size that all of them need."
+    "Attackers who have the key. To an attacker who knows the method, groups tell one number more: "
+    "the size that all of them need."
 )
 NOT_COVERED = (
+    "Attackers who know more than the quasi-identifiers.",
     "Other releases of the same people.",
     COMPUTED,
     "Sensitive values that differ but mean nearly the same, such as two kinds of cancer.",

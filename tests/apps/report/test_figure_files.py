@@ -51,7 +51,7 @@ def test_a_file_for_each_figure_and_a_chart_where_the_page_has_one(written, made
     charts = [*distributions, "class_sizes", "loss", "risk_levels", "sensitive_01_illness"]
     assert names(written, "svg") == sorted(f"{name}.svg" for name in charts)
     lists = (
-        "attacks checks disclosed measures misrepresented other_k query_errors verdict "
+        "attacks checks criteria disclosed measures misrepresented other_k query_errors verdict "
         "verdict_figures"
     ).split()
     assert names(written, "csv") == sorted(f"{name}.csv" for name in [*charts, *lists])

@@ -10,7 +10,7 @@ import pytest
 import anon_sql
 from anon_sql.apps.manifest import LEVELS
 from anon_sql.apps.report import recipient
-from anon_sql.apps.report.facts import size_steps
+from anon_sql.apps.report.figure_files import size_steps
 from anon_sql.apps.verdict.figures import Measured, attacked_by_method
 from anon_sql.apps.verdict.rules import AMBER, verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE, per_thousand, percent
@@ -25,15 +25,18 @@ def test_every_section_is_there(made):
     text = page(made)
     for title in (
         "Checks",
-        "Unchanged columns",
-        "What attackers learn",
-        "Re-identification risk",
+        "Isolation",
+        "Linkage",
+        "Inference",
+        "Not covered",
         "What analysts lose",
         "Figures that standards ask for",
         "How the release was made",
         "Check the file yourself",
     ):
         assert f"<h2>{title}</h2>" in text
+    for title in ("Groups", "Unchanged columns", "Re-identification risk"):
+        assert f"<h3>{title}</h3>" in text
     assert "anonymize, seed 42" in text
     assert len(drawn(text)) == text.count(" alt=") == 6
     assert all(re.findall(r'<img [^>]*alt="([^"]+)"', text))

@@ -135,12 +135,12 @@ def test_what_a_steward_accepted_is_said_in_the_same_words(tmp_path):
     assert run("report", recipe, safe, "-o", tmp_path / "r.html").exit_code == 0
     shown = summary(page(tmp_path, "r.html"))
     assert "! No check fails, and the steward has accepted what is open" in shown
-    assert "6 Accepted by the steward choice: Four were agreed. 7" in shown
+    assert "10 Accepted by the steward choice: Four were agreed. 11" in shown
     assert "source people.csv, file of" in shown
     assert "anon-sql release r.toml safe.parquet" in shown
     assert f"recipe {digest(recipe)} (SHA-256)" in shown
     assert "identifiers email, left out" in shown
-    assert shown.endswith("10 Signed Data steward Data protection officer Date")
+    assert shown.endswith("13 Signed Data steward Data protection officer Date")
     assert "promised k = 4, l = 2, t = 0.5 found" in shown
     assert (
         "columns removed: email; rows filtered: none; types converted from text: age BIGINT"
@@ -151,7 +151,7 @@ def test_what_a_steward_accepted_is_said_in_the_same_words(tmp_path):
     assert run("release", recipe, safe, "--overwrite").exit_code == 0
     assert run("report", recipe, safe, "-o", tmp_path / "r.html", "--overwrite").exit_code == 0
     assert summary(page(tmp_path, "r.html")).endswith(
-        "10 Signed A release without a purpose and a recipient cannot be signed: state both, and "
+        "13 Signed A release without a purpose and a recipient cannot be signed: state both, and "
         "report again."
     )
     assert run("report", raw, safe, "-o", tmp_path / "other.html").exit_code == 0
@@ -317,19 +317,22 @@ def full(said):
     own["accepted"] = {f"rule_{at}": long for at in range(12)}
     own["columns"] = {role: [name[:40]] * 4 for role in own["columns"]}
     own["prepared"] = {step: [name[:40]] * 2 for step in own["prepared"]}
-    own["check"]["sql"] = "-" * 240
+    own["check"]["sql"] = "-" * 200
     facts["checks"] += [
         {**facts["checks"][0], "property": f"property_{at:02}", "passed": None} for at in range(20)
     ]
     own["disclosed"] = [{**own["disclosed"][0], "column": name}] * 9
     own["raw"]["name"] = facts["files"]["released"] = f"{name}.parquet"
-    own["again"] |= {"command": "anon-sql " + "-" * 231, "recipe_sha256": "f" * 64}
+    own["again"] |= {"command": "anon-sql " + "-" * 191, "recipe_sha256": "f" * 64}
     reason = facts["verdict"]["reasons"][0]
     facts["verdict"] |= {"state": "amber", "reasons": [{**reason, "text": long}] * 12}
     facts["statement"] = {"purpose": long, "recipient": long, "assumptions": [long] * 6}
     facts["required"] |= dict.fromkeys(("k", "l", "t", "beta", "delta", "max_share"), 1.2345)
     facts["loss"] = [{**facts["loss"][0], "attribute": name, "ncp": 0.5}] * 9
     facts["recommended"]["why"] = long
+    facts["criteria"]["control"] = {"name": name, "rows": 12345, "sha256": "f" * 64}
+    for criterion in ("isolation", "linkage", "inference"):
+        facts["criteria"][criterion]["sentence"] = long * 2
     return of_release(facts, draw(facts))
 
 
@@ -340,7 +343,7 @@ def test_many_columns_are_counted_and_listed_in_the_annex(crowded):
     assert "34 columns, listed in the annex" in shown
     assert QUASI[20] not in shown
     assert ", ".join(QUASI) in unescape(text)
-    assert "4 more sensitive columns: see the annex." in shown
+    assert "5 more sensitive columns: see the annex." in shown
     assert "Words of a steward" in shown
     annex = text[text.index('<div class="annex">') :]
     for at in range(8):
