@@ -66,8 +66,8 @@ def release(
             return Written(rows, rows - count, 1)
         with released_in_parts(con, call, target.place(), options) as released:
             written = released.written
-            each = released.arrow if target.is_parquet else ()
-            target.write_each(each or released.ordered, written.rows - written.suppressed)
+            arrow_files = released.arrow if target.is_parquet else ()
+            target.write_each(arrow_files or released.ordered, written.rows - written.suppressed)
             if written.rows <= MEASURED:
                 kept = kept_of(call.request)
                 warn(method, unique_on_kept(con, released.select, kept, UNIQUE_SHARE, k))

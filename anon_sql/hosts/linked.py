@@ -352,7 +352,7 @@ class _Target:
             raise AnonError(NAME, rule, listed(wrong), hint)
 
     @contextmanager
-    def staged(self, schema: Schema, made: ReleasedTables, form: str) -> Iterator[Staged]:
+    def staged(self, schema: Schema, released: ReleasedTables, form: str) -> Iterator[Staged]:
         """Give every table and reference table as a temporary table, which is dropped at the end.
 
         The release lets go of each table.
@@ -363,7 +363,7 @@ class _Target:
         sources = {name: node.table.relation for name, node in schema.nodes.items()}
         sources |= {name: table.relation for name, table in schema.references.items()}
         try:
-            for name, select, rows in _selects(schema, made, form):
+            for name, select, rows in _selects(schema, released, form):
                 with _registered(self.con, rows):
                     self.con.execute(f"CREATE OR REPLACE TEMP TABLE {names[name]} AS {select}")
                 stopping.check(NAME)
@@ -414,18 +414,19 @@ class _Target:
             if fold(".".join(map(quote, (home, name, table)))) in raw:
                 rule = Parameter("into") + " must be another schema than that of the raw tables"
                 raise AnonError(NAME, rule, f"'{self.into}'")
-        there = [
+        released = {fold(table) for table in (*schema.nodes, *schema.references)}
+        existing = [
             table
             for (table,) in self.con.execute(
                 "SELECT table_name FROM duckdb_tables() WHERE lower(database_name) = lower(?) "
                 "AND lower(schema_name) = lower(?)",
                 [home, name],
             ).fetchall()
-            if fold(table) in {fold(each) for each in (*schema.nodes, *schema.references)}
+            if fold(table) in released
         ]
-        if there and not self.overwrite:
+        if existing and not self.overwrite:
             rule = Parameter("into") + " must have no tables of these names"
-            got = f"{listed(there)} in '{self.into}'"
+            got = f"{listed(existing)} in '{self.into}'"
             raise AnonError(NAME, rule, got, Argument("overwrite", True) + " replaces them")
 
 
@@ -454,13 +455,13 @@ class _TableQuery(NamedTuple):
     rows: pa.Table | None
 
 
-def _selects(schema: Schema, made: ReleasedTables, form: str) -> Iterator[_TableQuery]:
+def _selects(schema: Schema, released: ReleasedTables, form: str) -> Iterator[_TableQuery]:
     """Yield the query of each table.
 
     The release lets go of a table that is yielded.
     """
     for name, node in schema.nodes.items():
-        table = made.tables.pop(name)
+        table = released.tables.pop(name)
         texts = {field.name for field in table.schema if pa.types.is_dictionary(field.type)}
         columns = [
             f"{quote(column)}::VARCHAR AS {quote(column)}"

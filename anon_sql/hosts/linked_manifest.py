@@ -71,7 +71,7 @@ def inconsistency(written: Mapping[str, Any]) -> str | None:
 
     Each table but the root hangs on one above it by keys of that one, and has a file of its name.
     """
-    references = {each["table"] for each in written["references"]}
+    references = {reference["table"] for reference in written["references"]}
     tables = written["tables"]
     if written["root"] not in tables:
         return "root"
@@ -79,9 +79,12 @@ def inconsistency(written: Mapping[str, Any]) -> str | None:
         return "references"
     if not _is_tree(written):
         return "links"
-    up = [link for each in written["references"] for link in each["links"]]
+    up = [link for reference in written["references"] for link in reference["links"]]
     table_names = {*tables, *references}
-    if not all(e["child"] in table_names and 0 < len(e["columns"]) == len(e["keys"]) for e in up):
+    if not all(
+        link["child"] in table_names and 0 < len(link["columns"]) == len(link["keys"])
+        for link in up
+    ):
         return "references"
     return _of_columns(written) or _of_files(written, references)
 
@@ -90,7 +93,7 @@ def _is_tree(written: Mapping[str, Any]) -> bool:
     """Return whether each table but the root has a link, to one that is named before it."""
     tables, above = written["tables"], {written["root"]}
     for name in tables:
-        links = [each for each in written["links"] if each["child"] == name]
+        links = [link for link in written["links"] if link["child"] == name]
         if name == written["root"]:
             if links:
                 return False
@@ -145,12 +148,12 @@ def schema_of(
     columns: of the released tables. types: SQL types of the raw tables' columns, None without them.
     """
     links = {
-        each["child"]: Link(
-            each["child"], tuple(each["columns"]), each["parent"], tuple(each["keys"])
+        link["child"]: Link(
+            link["child"], tuple(link["columns"]), link["parent"], tuple(link["keys"])
         )
-        for each in written["links"]
+        for link in written["links"]
     }
-    link_role = {each["child"]: each["role"] for each in written["links"]}
+    link_role = {link["child"]: link["role"] for link in written["links"]}
     nodes = {}
     for name, entry in written["tables"].items():
         roles: dict[str, str | None] = {}
@@ -163,22 +166,24 @@ def schema_of(
         )
         nodes[name] = Node(table, links.get(name), link_role.get(name), tuple(entry["keys"]))
     references = {
-        each["table"]: LinkedTable(each["table"], quote(each["table"]), {}, {})
-        for each in written["references"]
+        reference["table"]: LinkedTable(reference["table"], quote(reference["table"]), {}, {})
+        for reference in written["references"]
     }
     up = [
-        Link(e["child"], tuple(e["columns"]), each["table"], tuple(e["keys"]))
-        for each in written["references"]
-        for e in each["links"]
+        Link(link["child"], tuple(link["columns"]), reference["table"], tuple(link["keys"]))
+        for reference in written["references"]
+        for link in reference["links"]
     ]
     return Schema(written["root"], nodes, references, up)
 
 
-def described(schema: Schema, made: ReleasedTables, stated: Mapping[str, Any]) -> dict[str, Any]:
+def described(
+    schema: Schema, released: ReleasedTables, stated: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the manifest of a release: roles, links, parameters and counts, no value."""
     tables = {}
     for name, node in schema.nodes.items():
-        count = made.counts[name]
+        count = released.counts[name]
         tables[name] = {
             "roles": {
                 "quasi": node.quasi,
@@ -189,7 +194,7 @@ def described(schema: Schema, made: ReleasedTables, stated: Mapping[str, Any]) -
                 ],
             },
             "keys": list(node.keys),
-            "columns": made.tables[name].column_names,
+            "columns": released.tables[name].column_names,
             "raw_rows": count.raw,
             "rows": count.rows,
             "unlinked": count.unlinked,
@@ -213,18 +218,18 @@ def described(schema: Schema, made: ReleasedTables, stated: Mapping[str, Any]) -
         "versions": {"anon_sql": VERSION, "duckdb": duckdb.__version__, "row_hash": ROW_HASH},
         "root": schema.root,
         "parameters": dict(stated),
-        "persons": made.counts[schema.root].rows,
-        "classes": made.classes,
-        "smallest_class": made.smallest,
+        "persons": released.counts[schema.root].rows,
+        "classes": released.classes,
+        "smallest_class": released.smallest,
         "links": links,
         "references": [
             {
                 "table": name,
                 "columns": reference.having("keep"),
                 "links": [
-                    {"child": e.child, "columns": list(e.columns), "keys": list(e.keys)}
-                    for e in schema.reference_links
-                    if e.parent == name
+                    {"child": link.child, "columns": list(link.columns), "keys": list(link.keys)}
+                    for link in schema.reference_links
+                    if link.parent == name
                 ],
             }
             for name, reference in schema.references.items()

@@ -47,7 +47,7 @@ def suggested(
         for column in columns
     }
     types = {
-        name: [each["name"] for each in columns] for name, _, columns in catalog.tables.values()
+        name: [column["name"] for column in columns] for name, _, columns in catalog.tables.values()
     }
     tree_links = [
         link
@@ -62,13 +62,13 @@ def suggested(
     for name, relation, columns in catalog.tables.values():
         if name not in below and name not in references:
             continue
-        of = _of_reference(columns) if name in references else _of_table(con, relation)
+        role_of = _of_reference(columns) if name in references else _of_table(con, relation)
         if name in link_of:
-            of |= _by_person(con, name, link_of, relations, of)
+            role_of |= _by_person(con, name, link_of, relations, role_of)
         if name in below:
-            of |= _of_links(name, link_of, all_links)
+            role_of |= _of_links(name, link_of, all_links)
         for column in columns:
-            role = declared[name, column["name"]] or of[column["name"]]
+            role = declared[name, column["name"]] or role_of[column["name"]]
             roles[role].append(f"{_written(name)}.{_written(column['name'])}")
     return roles
 

@@ -44,8 +44,8 @@ def write_parquet(
     if marks:
         listed = (f"{literal(key)}: {literal(value)}" for key, value in marks.items())
         options += f", KV_METADATA {{{', '.join(listed)}}}"
-    made = con.execute(f"COPY ({rows}) TO $target ({options})", {"target": str(file)})
-    return int(made.fetchall()[0][0])
+    copied = con.execute(f"COPY ({rows}) TO $target ({options})", {"target": str(file)})
+    return int(copied.fetchall()[0][0])
 
 
 def _write_arrow(rows: ArrowRows, file: Path, marks: Mapping[str, str]) -> int:

@@ -40,14 +40,16 @@ class SeriesFile:
     options: Mapping[str, Any] = field(default_factory=dict)
     _name: str = field(default_factory=lambda: f"anon_series_{token_hex(4)}", repr=False)
 
-    def load(self, con: duckdb.DuckDBPyConnection, function: str, *, made: bool = False) -> None:
-        """Make ``STATE`` from the file. made: whether there may be none yet, and it is written."""
-        if not made and not self.path.is_file():
+    def load(
+        self, con: duckdb.DuckDBPyConnection, function: str, *, may_create: bool = False
+    ) -> None:
+        """Make ``STATE`` from the file. may_create: write the file if there is none yet."""
+        if not may_create and not self.path.is_file():
             raise AnonError(function, _RULE, f"'{self.path}', which does not exist")
-        mode = "" if made else " (READ_ONLY)"
+        mode = "" if may_create else " (READ_ONLY)"
         self._attach(con, function, mode)
         tables = _tables(con, self._name)
-        if not made and _STATE not in tables:
+        if not may_create and _STATE not in tables:
             raise AnonError(function, _RULE, f"'{self.path}', which has no table {_STATE}")
         if _STATE in tables:
             con.execute(f"CREATE TEMP TABLE {_STATE} AS FROM {self._name}.main.{_STATE}")
@@ -74,7 +76,7 @@ class SeriesFile:
         options |= {**self.options, "key": self.key}
         in_series = InSeries("raw", STATE, method, call["k"], options)
         in_series.check()
-        self.load(con, "release", made=True)
+        self.load(con, "release", may_create=True)
         with as_raised():
             in_series.step(con)
             sql, parameters = in_series.select
@@ -132,8 +134,8 @@ class SeriesFile:
             named = released.named
             undo = not named and released.unnamed
             if named:
-                for each in manifests:
-                    each.finish()
+                for manifest in manifests:
+                    manifest.finish()
             _settle(con, self._name, undo=undo)
         for written in (released, *manifests):
             remove_temporary(written.target)
@@ -206,9 +208,9 @@ def _settle(con: duckdb.DuckDBPyConnection, home: str, *, undo: bool) -> None:
 def require_kept(function: str, checks: Sequence[Mapping[str, Any]], into: str) -> None:
     """Raise AnonError if a check of the series fails. checks: rows of ``audit``."""
     failed = [
-        each["property"]
-        for each in checks
-        if each["property"] in PROPERTIES and each["passed"] is False
+        check["property"]
+        for check in checks
+        if check["property"] in PROPERTIES and check["passed"] is False
     ]
     if failed:
         rule = "the release must keep what its series promises"

@@ -29,7 +29,7 @@ class Frame:
     native: Any
     columns: Columns
 
-    def made(self, table: pa.Table) -> Any:
+    def from_table(self, table: pa.Table) -> Any:
         """Return a table as a frame of this kind."""
         return table
 

@@ -196,7 +196,10 @@ def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str
     parameters = [*PARAMETER.values(), "drops", "entity", "classes"]
     if any(folded in _names(scope[parameter]) for parameter in parameters):
         return None
-    return next((each for each in PARAMETER.values() if is_rest(each, scope[each])), None)
+    return next(
+        (parameter for parameter in PARAMETER.values() if is_rest(parameter, scope[parameter])),
+        None,
+    )
 
 
 def _names(value: Any) -> frozenset[str]:

@@ -154,8 +154,8 @@ class Part:
     @cached_property
     def class_of(self) -> Ints:
         """The class of each entry."""
-        of: Ints = np.repeat(np.arange(self.classes), integers(self.lists.value_lengths()))
-        return of
+        class_ids: Ints = np.repeat(np.arange(self.classes), integers(self.lists.value_lengths()))
+        return class_ids
 
     @cached_property
     def counts(self) -> Ints:
@@ -166,11 +166,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Codes:
-    """A column of the whole tuple. of: by number of each release that has it, the number of the
-    value in each entry of its classes; many: how many values there are; null: whether the first is
-    NULL."""
+    """A column of the whole tuple.
 
-    of: Mapping[int, Ints]
+    by_release: the number of the value in each entry of the classes, by number of each release that
+    has the column. many: how many values there are. null: whether the first is NULL.
+    """
+
+    by_release: Mapping[int, Ints]
     many: int
     null: bool
 
@@ -199,7 +201,10 @@ class Reading:
         columns = [name for name in self.parts[after].columns if name in self.parts[before].columns]
         either = [before, after]
         parts = [self.parts[release] for release in either]
-        codes = [{release: self.codes[name].of[release] for release in either} for name in columns]
+        codes = [
+            {release: self.codes[name].by_release[release] for release in either}
+            for name in columns
+        ]
         tuples, values = _combined(codes, either)
         shown = [
             ReleaseEntries(part.class_of, tuples[release], part.counts)
@@ -241,7 +246,8 @@ def read_releases(read_: Any, person_rows: Any, packed_parts: Any) -> Reading:
     ]
     views, shown = _views(roles.sensitive, parts, codes)
     releases = [
-        release_of(of, part.classes, by) for of, part, by in zip(covered, parts, shown, strict=True)
+        release_of(coverages, part.classes, tuples)
+        for coverages, part, tuples in zip(covered, parts, shown, strict=True)
     ]
     people = _raw_people(ranked(codes_of), person_ids, counts)
     return Reading(function, people, releases, views, names, roles.sensitive, parts, codes)
@@ -298,8 +304,8 @@ def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Code
         places, distinct_keys = ordered(pa.concat_arrays(keys))
         ends = np.cumsum([len(key) for key in keys])[:-1]
         null = len(distinct_keys) > 0 and distinct_keys[0].as_py() == NULL
-        of = dict(zip(releases_with, np.split(places, ends), strict=True))
-        codes_by_column[name] = Codes(of, len(distinct_keys), null)
+        by_release = dict(zip(releases_with, np.split(places, ends), strict=True))
+        codes_by_column[name] = Codes(by_release, len(distinct_keys), null)
     return codes_by_column
 
 
@@ -315,10 +321,10 @@ def _views(
             if name not in columns:
                 continue
             having = [n for n, part in enumerate(parts) if columns <= set(part.columns)]
-            kept = {n: column.of[n] >= int(column.null) for n in having}
+            kept = {n: column.by_release[n] >= int(column.null) for n in having}
             others = sorted(columns - {name})
-            sensitive_codes = {n: column.of[n][kept[n]] - int(column.null) for n in having}
-            other_codes = [{n: codes[o].of[n][kept[n]] for n in having} for o in others]
+            sensitive_codes = {n: column.by_release[n][kept[n]] - int(column.null) for n in having}
+            other_codes = [{n: codes[o].by_release[n][kept[n]] for n in having} for o in others]
             tuples, values = _combined(
                 [sensitive_codes, *other_codes], having, column.many - int(column.null)
             )
@@ -396,6 +402,6 @@ def _raw_people(ranks: Ranks, people: Ints | None, counts: Ints) -> RawPeople:
         return persons(ranks, people, counts)
     unowned = people < 0
     times = np.where(unowned, counts, 1)
-    of = np.repeat(people, times)
-    of[of < 0] = people.max() + 1 + np.arange(int((of < 0).sum()))
-    return persons(np.repeat(ranks, times, axis=1), of, np.ones(len(of), dtype=np.int64))
+    owners = np.repeat(people, times)
+    owners[owners < 0] = people.max() + 1 + np.arange(int((owners < 0).sum()))
+    return persons(np.repeat(ranks, times, axis=1), owners, np.ones(len(owners), dtype=np.int64))

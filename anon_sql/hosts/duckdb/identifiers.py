@@ -34,8 +34,8 @@ def kinds_of(
         if fold(name) in without:
             continue
         shape = shape_in(name, kind, firsts.field(name))
-        one = suggested(shape)
-        if fold(name) in with_role or (one is not None and one.role == "identifier"):
+        suggestion = suggested(shape)
+        if fold(name) in with_role or (suggestion is not None and suggestion.role == "identifier"):
             kinds[name] = kind_of(shape)
     return kinds
 

@@ -74,8 +74,8 @@ def digest_of_entry(entry: Any, key: Any) -> pa.Array:
     """Return the keyed digest of the one entry that is made."""
     if not len(key):
         return pa.array([], pa.string())
-    made = entry_digest(_fields(one_array(entry), 0) or (), _key("ledger_entry", first(key)))
-    return pa.array([made])
+    digest = entry_digest(_fields(one_array(entry), 0) or (), _key("ledger_entry", first(key)))
+    return pa.array([digest])
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class Entries:
         people is another.
         """
         names = ("function", "entity", "key", "key_check")
-        function, entity, held_as, check = (first(self.persons.field(name)) for name in names)
-        key = _key(function, held_as)
+        function, entity, key_name, check = (first(self.persons.field(name)) for name in names)
+        key = _key(function, key_name)
         entries = one_array(self.listed)[0].values
         for entry in range(0 if entries is None else len(entries)):
             if entries.field("key_check")[entry].as_py() != check:
@@ -106,9 +106,12 @@ class Entries:
             if fields is None or not hmac.compare_digest(
                 entry_digest(fields, key).encode(), (digest or "").encode()
             ):
-                made = "each entry of the ledger must be as ledger_entry made it"
-                hint = "restore an unchanged copy of the ledger"
-                raise AnonError(function, made, "one that was changed", hint)
+                raise AnonError(
+                    function,
+                    "each entry of the ledger must be as ledger_entry made it",
+                    "one that was changed",
+                    "restore an unchanged copy of the ledger",
+                )
             entry_entity = entries.field("entity")[entry].as_py()
             if fold(entry_entity) != fold(entity):
                 rule = Parameter("entity") + " must be the column whose persons the ledger holds"
@@ -117,8 +120,8 @@ class Entries:
             yield entries.field("person_hashes")[entry].values
 
 
-def _key(function: str, held_as: str) -> bytes:
-    return ledger_key(key_of(function, held_as))
+def _key(function: str, key_name: str) -> bytes:
+    return ledger_key(key_of(function, key_name))
 
 
 def _fields(entries: pa.StructArray, entry: int) -> list[bytes] | None:
@@ -129,7 +132,7 @@ def _fields(entries: pa.StructArray, entry: int) -> list[bytes] | None:
         return None
     if not pc.all(pc.equal(pc.binary_length(persons), HASH_BYTES), min_count=0).as_py():
         return None
-    return [*(str(one).encode() for one in single), b"".join(persons.to_pylist())]
+    return [*(str(value).encode() for value in single), b"".join(persons.to_pylist())]
 
 
 TABLE = "anon_ledger"
@@ -143,12 +146,12 @@ def ledger(con: duckdb.DuckDBPyConnection, table: str = TABLE) -> None:
     """
     name = ".".join(quote(part) for part in split(table))
     con.execute(f"CREATE TABLE IF NOT EXISTS {name} AS FROM __anon_ledger_columns()")
-    made, wanted = (
+    columns, expected = (
         {column[0]: str(column[1]) for column in con.execute(f"DESCRIBE {relation}").fetchall()}
         for relation in (name, "FROM __anon_ledger_columns()")
     )
-    require_ledger("ledger", made, wanted)
-    if list(made) != list(wanted):  # entries are inserted by position
+    require_ledger("ledger", columns, expected)
+    if list(columns) != list(expected):  # entries are inserted by position
         rule = Parameter("ledger") + " must have the columns of a ledger alone, in their order"
         raise AnonError("ledger", rule)
 
@@ -186,15 +189,15 @@ def hashed_persons(call: Any) -> pa.Array:
     if texts.null_count:
         rule = Parameter("entity") + " must say whose each row is"
         raise AnonError(function, rule, "NULL", "leave these rows out, or give each its own value")
-    held_as = first(fields["key"])
-    key = ledger_key(key_of(function, held_as))
+    key_name = first(fields["key"])
+    key = ledger_key(key_of(function, key_name))
     hashes = person_hashes(texts, types[name], key)
     order = pc.sort_indices(hashes)
     row = {
         "function": function,
         "entity": name,
         "entity_type": shown_type(types[name]),
-        "key": held_as,
+        "key": key_name,
         "key_check": key_check(key),
         "texts": texts.take(order),
         "hashes": hashes.take(order),
@@ -241,8 +244,8 @@ class Waiting:
     )
 
 
-for _each in ("ledger_new", "ledger_overlap"):
-    declare(_each, Persons, Waiting)
+for _function in ("ledger_new", "ledger_overlap"):
+    declare(_function, Persons, Waiting)
 
 
 @udf("BIGINT")
@@ -264,9 +267,9 @@ def waiting(call: Any, persons: Any, values: Any) -> pa.Array:
     if needed.l is not None and not counted:
         rule = Parameter("l") + " needs a sensitive column"
         raise AnonError(function, rule, None, "pass " + Argument("sensitive", ["illness", ...]))
-    few = needed.k is not None and many < needed.k
+    too_few = needed.k is not None and many < needed.k
     alike = needed.l is not None and min(counted.values(), default=0) < needed.l
-    return pa.array([many if many and (few or alike) else None], pa.int64())
+    return pa.array([many if many and (too_few or alike) else None], pa.int64())
 
 
 @udf("BIGINT[]")

@@ -66,16 +66,18 @@ class LinkedAudit:
     def _tables(self) -> Iterator[str]:
         """Yield the checks of columns and of the number of people."""
         for name, node in self.schema.nodes.items():
-            there = {fold(column) for column in self.columns[name]}
+            released_names = {fold(column) for column in self.columns[name]}
             added = [column for _, *names in self.schema.added(node) for column in names]
             allowed = {fold(c) for c in (*node.renewed, *node.quasi, *node.kept, *added)}
             raw_names = {fold(column): column for column in node.table.types}
-            wrong = [raw_names[each] for each in raw_names if each in there - allowed]
-            others = sorted(there - allowed - set(raw_names))
+            wrong = [
+                raw_names[folded] for folded in raw_names if folded in released_names - allowed
+            ]
+            others = sorted(released_names - allowed - set(raw_names))
             missing = [
                 column
                 for column in (*node.renewed, *node.quasi, *node.kept, *added)
-                if fold(column) not in there
+                if fold(column) not in released_names
             ]
             actual = f"{len(wrong)}"
             yield _row(f"identifiers of {name}", "0", actual, "found = 0", _named(wrong))
@@ -108,17 +110,17 @@ class LinkedAudit:
                     f"(SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(*) AS n FROM {rows} "
                     f"WHERE {_all_there(key)} GROUP BY {', '.join(key)}))"
                 )
-                there = _all_there(key)
-                none = f"(SELECT count(*) FROM {rows} WHERE {linked} AND NOT ({there}))"
+                is_complete = _all_there(key)
+                none = f"(SELECT count(*) FROM {rows} WHERE {linked} AND NOT ({is_complete}))"
                 actual = f"{twice} + {none}"
                 yield _row(f"keys of {name}", "0", actual, "found = 0", "NULL")
             if node.link is not None:
                 parent = self.folds.name("rows", self.schema.parent(node))
                 key = self.folds.key(node, node.link.columns, "c")
-                some = " OR ".join(f"{column} IS NOT NULL" for column in key)
+                has_link = " OR ".join(f"{column} IS NOT NULL" for column in key)
                 actual = (
                     f"(SELECT count(*) FROM {rows} AS c ANTI JOIN {parent} AS p "
-                    f"ON {self.folds.on(node, 'c', 'p')} WHERE {some})"
+                    f"ON {self.folds.on(node, 'c', 'p')} WHERE {has_link})"
                 )
                 yield _row(f"orphans of {name}", "0", actual, "found = 0", "NULL")
             for number, column in enumerate(node.renewed if self.compared else ()):
@@ -161,7 +163,7 @@ class LinkedAudit:
                 )
                 yield from self._spread(f"the number of {node.name}", values)
 
-    def _spread(self, what: str, values: str) -> Iterator[str]:
+    def _spread(self, subject: str, values: str) -> Iterator[str]:
         """Yield the least l of a column, in slots and over all slots of a class."""
         name = f"__anon_v_{len(self.extra)}"
         self.extra.append(f"{name} AS MATERIALIZED (SELECT DISTINCT * FROM ({values}))")
@@ -192,7 +194,7 @@ class LinkedAudit:
             )
             actual = f"(SELECT found FROM {least})"
             passed = "required <= 1 OR coalesce(found, required) >= required"
-            yield _row(f"l of {what}{where}", required, actual, passed, example)
+            yield _row(f"l of {subject}{where}", required, actual, passed, example)
 
     def _unlinked(self) -> Iterator[str]:
         """Yield the checks of rows without a link: rows of a label, no values, nothing below."""
@@ -202,9 +204,9 @@ class LinkedAudit:
             gone = " AND ".join(f"{quote(column)} IS NULL" for column in node.link.columns)
             source = f"{self.released(node.name)} AS __anon_source WHERE {gone}"
             labels = ", ".join(self.folds.labels(node))
-            each = f"GROUP BY {labels}" if labels else "HAVING count(*) > 0"
+            grouping = f"GROUP BY {labels}" if labels else "HAVING count(*) > 0"
             k = "NULL" if self.k is None else f"{int(self.k)}"
-            groups = f"SELECT count(*) AS n FROM {source} {each}"
+            groups = f"SELECT count(*) AS n FROM {source} {grouping}"
             actual = f"(SELECT min(n) FROM ({groups}))"
             passed = "coalesce(found, required) >= required"
             reason = literal(

@@ -62,7 +62,7 @@ class Catalog:
         self.function, self.ask, self.scope, self.files = function, ask, scope, files
         self.columns = [dict(zip(_KEYS, row, strict=True)) for row in ask(COLUMNS)]
         self.by_place: dict[Place, list[dict[str, Any]]] = {}
-        for column in sorted(self.columns, key=lambda each: each["at"]):
+        for column in sorted(self.columns, key=lambda entry: entry["at"]):
             place = (column["database"], column["schema"], column["relation"])
             self.by_place.setdefault(place, []).append(column)
         self.tables: dict[str, CatalogTable] = {}
@@ -192,9 +192,9 @@ def _refuse_identifiers(
         ]
         if role not in UNCHANGED or not rest:
             continue
-        few = f"SELECT {', '.join(map(quote, rest))} FROM {node.table.relation}"
+        rest_query = f"SELECT {', '.join(map(quote, rest))} FROM {node.table.relation}"
         for name, reason in catalog.ask(
-            f"WITH __anon_rest AS ({few}) SELECT column_name, reason "
+            f"WITH __anon_rest AS ({rest_query}) SELECT column_name, reason "
             "FROM suggest_roles('__anon_rest') WHERE role = 'identifier'"
         ):
             reasons[PARAMETER[role]][f"{node.name}.{name}"] = reason
@@ -205,7 +205,7 @@ def _refuse_identifiers(
 def _listed(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [str(each) for each in value] if isinstance(value, (list, tuple)) else []
+    return [str(name) for name in value] if isinstance(value, (list, tuple)) else []
 
 
 def _call_roles(function: str, roles: Mapping[str, object]) -> dict[tuple[str, str], str]:

@@ -148,12 +148,12 @@ def risk(schema: Schema, folds: Folds, k: int) -> str:
     ]
     alone = "SELECT person, count(*) OVER (PARTITION BY {}) AS n FROM __anon_known"
     base = alone.format("numbered")
-    one = (
+    one_row = (
         "SELECT k.person, coalesce(r.n, k.n) AS n FROM (" + base + ") AS k "
         "LEFT JOIN (FROM __anon_ranked WHERE place = 1) AS r ON r.person = k.person"
     )
-    two = (
-        f"SELECT k.person, coalesce(b.n, k.n) AS n FROM ({one}) AS k "
+    two_rows = (
+        f"SELECT k.person, coalesce(b.n, k.n) AS n FROM ({one_row}) AS k "
         "LEFT JOIN __anon_pairs AS p ON p.person = k.person "
         "LEFT JOIN __anon_both AS b "
         "ON b.one = p.one AND b.other = p.other AND b.numbered = p.numbered"
@@ -161,8 +161,8 @@ def risk(schema: Schema, folds: Folds, k: int) -> str:
     levels = [
         ("own columns", alone.format("own")),
         ("and the number of rows", base),
-        ("and one row", one),
-        ("and two rows", two),
+        ("and one row", one_row),
+        ("and two rows", two_rows),
         ("and all rows", alone.format("whole")),
     ]
     selects = [

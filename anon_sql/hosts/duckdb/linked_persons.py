@@ -42,9 +42,9 @@ class PersonsBehind:
         names = self.node.quasi
         columns = ", ".join(f"t.{quote(name)} AS v{number}" for number, name in enumerate(names))
         value_columns = ", ".join(f"v{number}" for number in range(len(names)))
-        sets, rows, values = (self.prefix + each for each in ("sets", "rows", "values"))
+        sets, rows, values = (self.prefix + kind for kind in ("sets", "rows", "values"))
         labels = [f"{quote(name)} AS l{number}" for number, name in enumerate(names)]
-        shown = "".join(f", any_value({each.replace(' AS ', ') AS ')}" for each in labels)
+        shown = "".join(f", any_value({label.replace(' AS ', ') AS ')}" for label in labels)
         grouped = f"GROUP BY {', '.join(self.labels)}" if self.labels else "HAVING count(*) > 0"
         yield (
             f"{sets} AS MATERIALIZED (SELECT row_number() OVER () AS s, count(*) AS n{shown} "
@@ -64,13 +64,13 @@ class PersonsBehind:
                 f" JOIN {cover} AS c{number} ON c{number}.l IS NOT DISTINCT FROM u.l{number} "
                 f"AND c{number}.v IS NOT DISTINCT FROM t.v{number}"
             )
-        whose = " AND ".join(
+        same_values = " AND ".join(
             f"r.v{number} IS NOT DISTINCT FROM t.v{number}" for number in range(len(names))
         )
         yield (
             f"{self.prefix}held AS MATERIALIZED (SELECT u.s, u.n, r.person, count(*) AS many "
             f"FROM {sets} AS u CROSS JOIN {values} AS t{joins} "
-            f"JOIN {rows} AS r ON {whose or 'true'} GROUP BY u.s, u.n, r.person)"
+            f"JOIN {rows} AS r ON {same_values or 'true'} GROUP BY u.s, u.n, r.person)"
         )
         most = (
             "list_max(list_filter(range(1, n + 1), lambda j: "

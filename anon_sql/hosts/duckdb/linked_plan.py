@@ -113,15 +113,15 @@ def _released(linked_call: LinkedCall, schema: Schema, node: Node) -> Iterator[s
 def _label(linked_call: LinkedCall, name: str, kind: str, place_number: int) -> str:
     """Return a label in the type in which it is released."""
 
-    def of(field: str) -> str:
+    def label_list(field: str) -> str:
         return f"list_extract(list_extract(f.{field}, {place_number + 1}), places_{place_number})"
 
     released = released_type(linked_call.function, name, kind, linked_call.options.format)
     if released == SET:
-        return of("sets")
+        return label_list("sets")
     if released == LABEL:
-        return of("labels")
-    return f"{of('ends' if is_range(released) else 'labels')}::{released}"
+        return label_list("labels")
+    return f"{label_list('ends' if is_range(released) else 'labels')}::{released}"
 
 
 def table_statement(function: str, name: str, plan: str) -> str:

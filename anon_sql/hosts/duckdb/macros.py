@@ -137,14 +137,14 @@ class Place:
             for name in NAMES
         )
 
-    def ours(self, macro: Macro) -> bool:
+    def is_of_package(self, macro: Macro) -> bool:
         """Return whether a macro of this place was made by this package."""
         return bool(macro.stamped) or self._as_made(macro)
 
     def _as_made(self, macro: Macro) -> bool:
-        made, digests = self.marked
+        version, digests = self.marked
         if macro.name in (MARK, DATABASE):
-            return bool(made) and macro.text is not None
+            return bool(version) and macro.text is not None
         return digests.get(macro.name) == macro.digest
 
 

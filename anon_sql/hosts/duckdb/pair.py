@@ -227,7 +227,7 @@ def rows_by(pair: Pair, name: str, *columns: Mapping[str, pa.Array]) -> npt.NDAr
         if fold(name) not in map(fold, types):
             rule = Parameter("id") + " must name a column of the raw table and of the release"
             raise AnonError(pair.function, rule, f"'{name}'", did_you_mean(name, types))
-    ids = [by_name(named(one, HELPER + "id_"), name) for one in columns]
+    ids = [by_name(named(relation_columns, HELPER + "id_"), name) for relation_columns in columns]
     return row_pairs(pair.function, name, *ids)
 
 
@@ -263,7 +263,7 @@ def roles_of(
                 + Where(COMMENTS, " or change what is declared"),
             )
     try:
-        others = [each for role in PARAMETER.values() for each in as_names(scope[role])]
+        others = [name for role in PARAMETER.values() for name in as_names(scope[role])]
         also = [name for name in kept if fold(name) not in map(fold, others)]
         keep = scope["keep"] if scope["quasi"] is None else [*as_names(scope["keep"]), *also]
         return resolve_roles(function, types, {**scope, "keep": keep}, seen)

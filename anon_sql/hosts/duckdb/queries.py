@@ -70,7 +70,9 @@ def _guard(function: str, condition: exp.Expression, types: Types) -> str:
     )
     stop = f"system.main.error({literal(message)})::BOOLEAN"
     text = condition.sql("duckdb", comments=False)
-    return f"CASE WHEN {' OR '.join(f'({one})' for one in fails)} THEN {stop} ELSE {text} END"
+    return (
+        f"CASE WHEN {' OR '.join(f'({failure})' for failure in fails)} THEN {stop} ELSE {text} END"
+    )
 
 
 def _failures(condition: exp.Expression, columns: Sequence[str], types: Types) -> Iterator[str]:

@@ -87,7 +87,9 @@ def _register(
     if registered is None:
         registered = _look(con)
     _add_functions(con, registered.functions)
-    foreign = sorted({macro.name for macro, ours in registered.made if not ours})
+    foreign = sorted(
+        {macro.name for macro, is_of_package in registered.present_macros if not is_of_package}
+    )
     if foreign and not overwrite:
         raise AnonError(
             "register",
@@ -99,7 +101,7 @@ def _register(
     if foreign or not (
         registered.stored if in_database else registered.stored or registered.temporary
     ):
-        copy = path is None and schema == "main" and not registered.made
+        copy = path is None and schema == "main" and not registered.present_macros
         if not copy or not _copy_macros(con, database):
             _add_macros(con, temporary=not in_database)
     token, number = con.execute(
@@ -143,7 +145,7 @@ class _Registered:
     """
 
     functions: frozenset[str] = frozenset()
-    made: tuple[tuple[macros.Macro, bool], ...] = ()
+    present_macros: tuple[tuple[macros.Macro, bool], ...] = ()
     stored: bool = False
     temporary: bool = False
 
@@ -159,7 +161,11 @@ def _look(con: duckdb.DuckDBPyConnection) -> _Registered:
     current = [place.macros[macros.MARK].temporary for place in places if place.current]
     return _Registered(
         frozenset(name for name, macro, *_ in rows if not macro and name in functions),
-        tuple((each, place.ours(each)) for place in places for each in place.macros.values()),
+        tuple(
+            (macro, place.is_of_package(macro))
+            for place in places
+            for macro in place.macros.values()
+        ),
         False in current,
         True in current,
     )
@@ -169,8 +175,8 @@ def _drop_macros(
     con: duckdb.DuckDBPyConnection, registered: _Registered, half_made: Collection[str] = ()
 ) -> None:
     """Drop the macros of this package, and those in ``half_made`` that have no mark yet."""
-    for macro, ours in registered.made:
-        if ours or (macro.comment is None and macro.name in half_made):
+    for macro, is_of_package in registered.present_macros:
+        if is_of_package or (macro.comment is None and macro.name in half_made):
             con.execute(f"DROP {macros.kind(macro.name)} {macro.name}")
 
 

@@ -104,8 +104,8 @@ def shapes_of(types: Mapping[str, str], looks: Any, *, one_more: bool = False) -
     """
     packed = one_array(looks)
     position_of = {
-        each.name.removeprefix(HELPER + "rest_"): position
-        for position, each in enumerate(packed.type)
+        field.name.removeprefix(HELPER + "rest_"): position
+        for position, field in enumerate(packed.type)
     }
     shapes = []
     for name, kind in types.items():

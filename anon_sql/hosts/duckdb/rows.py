@@ -92,8 +92,8 @@ class RowBuffer(Buffered):
         begins = np.append(0, np.flatnonzero(np.diff(row_numbers) != 1) + 1)[: len(row_numbers)]
         lengths = np.diff(begins, append=len(row_numbers))  # of runs of successive numbers
         run_order = np.argsort(row_numbers[begins])
-        came = np.cumsum(lengths[run_order]) - lengths[run_order]
-        if len(row_numbers) != self.rows or (row_numbers[begins][run_order] != came).any():
+        arrivals = np.cumsum(lengths[run_order]) - lengths[run_order]
+        if len(row_numbers) != self.rows or (row_numbers[begins][run_order] != arrivals).any():
             raise AnonError(
                 self.request.function,
                 "every row must be read once",
@@ -117,9 +117,9 @@ def start(request: Request, statement: Statement, most: int, too_large: str) -> 
     return hold(RowBuffer(statement, request, most, too_large))
 
 
-def hold(made: Buffered) -> int:
+def hold(buffer: Buffered) -> int:
     """Hold something under a number, which is returned; delete what failed statements left."""
-    now, statement = time.monotonic(), made.statement
+    now, statement = time.monotonic(), buffer.statement
     with _lock:
         for number in list(_open):
             other = _open.get(number)
@@ -129,7 +129,7 @@ def hold(made: Buffered) -> int:
             if (same and other.statement != statement) or now - other.touched > HOUR:
                 _open.pop(number, None)
         number = next(_numbers)
-        _open[number] = made
+        _open[number] = buffer
     return number
 
 
@@ -325,8 +325,8 @@ def append(numbers: Any, rows: Any) -> pa.Array:
     """Return the arrival number of each row: from 0, without gaps over all threads."""
     if not len(rows):
         return pa.array([], pa.int32())
-    came = add(first(numbers), rows)
-    return pa.array(np.arange(came, came + len(rows), dtype=np.int32))
+    first_number = add(first(numbers), rows)
+    return pa.array(np.arange(first_number, first_number + len(rows), dtype=np.int32))
 
 
 def buffered_rows(
@@ -348,8 +348,8 @@ def buffered_rows(
         return request, None
     workers = Workers(request.function, request.threads)
     columns = rows.in_order(integers(numbers.values), workers)
-    values, made = named(columns, _FROM), columns.get(_MADE)
-    added = None if made is None else integers(made) == 1
+    values, synthetic = named(columns, _FROM), columns.get(_MADE)
+    added = None if synthetic is None else integers(synthetic) == 1
     return request, Source(
         {name: values[name] for name in request.quasi},
         columns[_HASH],

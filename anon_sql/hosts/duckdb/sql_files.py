@@ -223,7 +223,11 @@ def _declared_arguments(
     common = note.startswith(_COMMON)
     parameters = takes(name) if common else specific_parameters(name)
     sentences = [((TABLE,), "name of the relation.")] if common and TABLE in names else []
-    sentences += [((each,), parameters[each].description) for each in names if each in parameters]
+    sentences += [
+        ((parameter,), parameters[parameter].description)
+        for parameter in names
+        if parameter in parameters
+    ]
     return "" if common else note, tuple(sentences)
 
 

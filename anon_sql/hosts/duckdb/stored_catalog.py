@@ -131,9 +131,9 @@ def _make(folder: Path, prepare: Callable[[duckdb.DuckDBPyConnection], None]) ->
             con.execute(f"DROP MACRO {macros.DATABASE}")
         path.chmod(0o644)
         digest = sha256(path.read_bytes()).hexdigest()
-        made = folder / f"{_beginning()}{digest}{_ENDING}"
-        os.replace(path, made)
-        return made
+        target = folder / f"{_beginning()}{digest}{_ENDING}"
+        os.replace(path, target)
+        return target
 
 
 def copied(con: duckdb.DuckDBPyConnection, database: str, path: Path) -> bool:

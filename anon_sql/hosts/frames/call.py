@@ -72,9 +72,9 @@ def release(function: str, call: Mapping[str, Any]) -> Any:
             quasi = earlier_quasi(function, frame.columns, settings, arguments)
             with _room(function, settings) as room:
                 arguments["like"] = earlier_labels(room.con, room.named("like", like), quasi)
-        made = released(function, frame, arguments, settings, scratch, paths, warns=True)
+        released_frame = released(function, frame, arguments, settings, scratch, paths, warns=True)
         warn_of_rows(function, frame.columns, settings, arguments)
-        return made
+        return released_frame
 
 
 def _in_series(function: str, call: Mapping[str, Any]) -> Any:
@@ -82,19 +82,19 @@ def _in_series(function: str, call: Mapping[str, Any]) -> Any:
     with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
         rows = room.rows(arguments)
         raw, *_ = room.views  # the first is of the data
-        made = f"{_PREFIX}{next(_numbers)}_made"
-        room.views[made] = rows
-        room.con.from_arrow(rows).create_view(made)
-        warn(function, unique_in_series(room.con, raw, f"FROM {made}", arguments))
+        view = f"{_PREFIX}{next(_numbers)}_made"
+        room.views[view] = rows
+        room.con.from_arrow(rows).create_view(view)
+        warn(function, unique_in_series(room.con, raw, f"FROM {view}", arguments))
         assert room.first is not None  # the data
-        return room.first.made(rows)
+        return room.first.from_table(rows)
 
 
 def table(function: str, call: Mapping[str, Any]) -> Any:
     """Return the result of a table function, a frame of the kind of its first frame."""
     with _settled(function, call) as (settings, arguments), _room(function, settings) as room:
         rows = room.rows(arguments)
-        return rows if room.first is None else room.first.made(rows)
+        return rows if room.first is None else room.first.from_table(rows)
 
 
 def value(function: str, call: Mapping[str, Any]) -> Any:
@@ -110,7 +110,7 @@ def value(function: str, call: Mapping[str, Any]) -> Any:
 def _settled(function: str, call: Mapping[str, Any]) -> Iterator[tuple[Settings, dict[str, Any]]]:
     """Give the settings of a call and its other arguments, tuples as lists."""
     arguments = {
-        name: list(each) if isinstance(each, tuple) else each for name, each in call.items()
+        name: list(value) if isinstance(value, tuple) else value for name, value in call.items()
     }
     names = ("threads", "time_zone", "connection")
     with SpelledAs(FRAMES), stopping.call(), stopping.listening():
@@ -135,7 +135,7 @@ class _Room:
         rows = columns.read(names)
         self.views[name] = rows
         columns.restored(self.con.from_arrow(rows), names).create_view(name)
-        spelled = {each.lower(): each for each in names}
+        spelled = {column_name.lower(): column_name for column_name in names}
         for folded, text in columns.comments.items():
             if text is None:
                 continue
@@ -172,23 +172,26 @@ class _Room:
         """Return the arguments of a call as SQL, and the values of its parameters."""
         texts: list[str] = []
         parameters: dict[str, Any] = {}
-        for name, each in arguments.items():
+        for name, argument in arguments.items():
             before = "" if name in _POSITIONAL else f"{quote(name)} := "
-            if each is None:
+            if argument is None:
                 continue
-            if name == "released" and self._names_columns(arguments, each):
-                text, parameters[name] = f"${name}", each
+            if name == "released" and self._names_columns(arguments, argument):
+                text, parameters[name] = f"${name}", argument
             elif name in _TABLES:
-                text = literal(self.table(name, each))
-            elif name in _NAMED and isinstance(each, list):
-                text = f"[{', '.join(literal(self.named(name, one)) for one in each)}]"
+                text = literal(self.table(name, argument))
+            elif name in _NAMED and isinstance(argument, list):
+                text = f"[{', '.join(literal(self.named(name, data)) for data in argument)}]"
             elif name in _NAMED:
-                text = literal(self.named(name, each))
-            elif name in ("weights", "bin_width") and isinstance(each, Mapping):
+                text = literal(self.named(name, argument))
+            elif name in ("weights", "bin_width") and isinstance(argument, Mapping):
                 text = f"MAP(${name}_names, ${name}_values)"
-                parameters |= {f"{name}_names": list(each), f"{name}_values": list(each.values())}
+                parameters |= {
+                    f"{name}_names": list(argument),
+                    f"{name}_values": list(argument.values()),
+                }
             else:
-                text, parameters[name] = f"${name}", each
+                text, parameters[name] = f"${name}", argument
             texts.append(before + text)
         return ", ".join(texts), parameters
 

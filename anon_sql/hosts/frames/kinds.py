@@ -37,7 +37,7 @@ _BY_RECIPE = (
 class PandasFrame(Frame):
     """A DataFrame of pandas."""
 
-    def made(self, table: pa.Table) -> Any:
+    def from_table(self, table: pa.Table) -> Any:
         return table.to_pandas()
 
     def warn(self) -> None:
@@ -95,7 +95,7 @@ class PolarsFrame(Frame):
 
     lazy: bool
 
-    def made(self, table: pa.Table) -> Any:
+    def from_table(self, table: pa.Table) -> Any:
         import polars as pl
 
         return self._kind(pl.from_arrow(table))
@@ -120,8 +120,8 @@ class PolarsFrame(Frame):
     def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
         return self._kind(assembled)
 
-    def _kind(self, made: Any) -> Any:
-        return made.lazy() if self.lazy else made
+    def _kind(self, frame: Any) -> Any:
+        return frame.lazy() if self.lazy else frame
 
 
 def _of_polars(values: Any) -> Any:
@@ -147,7 +147,7 @@ def _narrowed(values: Any) -> Any:
     kind = values.dtype
     if isinstance(kind, pl.Enum):
         used = set(values.unique().to_list())
-        return pl.Enum([each for each in kind.categories if each in used])
+        return pl.Enum([category for category in kind.categories if category in used])
     if isinstance(kind, pl.Struct):
         inner = {field.name: _narrowed(values.struct.field(field.name)) for field in kind.fields}
         return pl.Struct(inner)
@@ -182,11 +182,11 @@ class RelationFrame(Frame):
     function: str
     connection: duckdb.DuckDBPyConnection | None
 
-    def made(self, table: pa.Table) -> Any:
+    def from_table(self, table: pa.Table) -> Any:
         return _of_connection(self, table)
 
     def finished(self, assembled: Any, casts: Mapping[str, str | None]) -> Any:
-        return _restored(self.made(assembled), self.columns, casts)
+        return _restored(self.from_table(assembled), self.columns, casts)
 
 
 def _of_connection(frame: RelationFrame, __anon_frame: pa.Table) -> Any:

@@ -79,13 +79,15 @@ def names() -> tuple[str, ...]:
 
 def function_of_name(name: str) -> FrameFunction:
     """Return the function of one of ``names``."""
-    (file,) = (each for each in sql_files() if each.name == name and each.public)
+    (file,) = (sql_file for sql_file in sql_files() if sql_file.name == name and sql_file.public)
     return frame_function(read_entry(file))
 
 
 def frame_functions(entries: list[Entry]) -> Iterator[FrameFunction]:
     """Yield the functions for frames among all public ones."""
-    yield from (frame_function(each) for each in entries if _takes_frames(each.folder, each.name))
+    yield from (
+        frame_function(entry) for entry in entries if _takes_frames(entry.folder, entry.name)
+    )
 
 
 def _takes_frames(folder: str, name: str) -> bool:
@@ -100,7 +102,7 @@ def frame_function(entry: Entry) -> FrameFunction:
         kind = "release"
     elif not entry.is_table:
         kind, returns = "value", _scalar(entry)
-    parameters = (*_parameters(entry, declarations), *(_by_name(*each) for each in _SETTINGS))
+    parameters = (*_parameters(entry, declarations), *(_by_name(*setting) for setting in _SETTINGS))
     return FrameFunction(entry.name, kind, parameters, returns, _documentation(entry, declarations))
 
 
@@ -131,9 +133,13 @@ def _parameters(entry: Entry, declarations: Mapping[str, Declaration]) -> Iterat
             called = "data" if name == TABLE else name
             yield Parameter(called, place, annotation=_required(name))
             continue
-        one = declarations.get(name)
-        value = literal_eval(_PYTHON.get(default, default)) if one is None else one.default
-        kind = _kind(name, value) if one is None else _python_type(one.accepts, name, one.default)
+        declaration = declarations.get(name)
+        if declaration is None:
+            value = literal_eval(_PYTHON.get(default, default))
+            kind = _kind(name, value)
+        else:
+            value = declaration.default
+            kind = _python_type(declaration.accepts, name, value)
         yield Parameter(name, place, default=value, annotation=kind)
 
 
@@ -194,15 +200,15 @@ def _documentation(entry: Entry, declarations: Mapping[str, Declaration]) -> str
     elif entry.note:
         lines += wrap(_in_python(entry.note), _WIDTH)
     for names, sentence in entry.arguments:
-        one = declarations.get(names[0])
-        if one is not None and entry.name in release_methods() and names[0] not in specific:
+        declaration = declarations.get(names[0])
+        if declaration is not None and entry.name in release_methods() and names[0] not in specific:
             continue
         if names == (TABLE,) and entry.name in release_methods():
             continue
         if all(_left_out(name, entry) for name in names):
             continue
         called = ", ".join("data" if name == TABLE else name for name in names)
-        text = sentence if one is None else one.spelled(PYTHON)
+        text = sentence if declaration is None else declaration.spelled(PYTHON)
         lines += wrap(f"{called}: {_in_python(text)}", _WIDTH, subsequent_indent="    ")
     lines += wrap(f"Returns: {_in_python(entry.returns)}", _WIDTH, subsequent_indent="    ")
     lines += wrap(f"Errors: {_in_python(entry.errors)}", _WIDTH, subsequent_indent="    ")

@@ -149,5 +149,5 @@ def in_parts(con: duckdb.DuckDBPyConnection, call: RelationCall) -> PartsCall:
     """
     request = call.request
     refuse_identifiers(con, request.function, call.relation, request.rest_parameter, request.rest)
-    checked = {each.name: getattr(call, each.name) for each in fields(call)}
+    checked = {field.name: getattr(call, field.name) for field in fields(call)}
     return PartsCall(**{**checked, "request": replace(request, rest={})})

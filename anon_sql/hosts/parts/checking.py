@@ -40,7 +40,8 @@ def check_together(
     (smallest,) = con.execute(
         f"SELECT min(n) FROM (SELECT count(*) AS n FROM {_CLASSES} GROUP BY {LABELS})"
     ).fetchall()[0]
-    rows, *sums = con.execute(f"SELECT {Fingerprint.of(KEPT)} FROM {_CLASSES}").fetchall()[0]
+    fingerprint = f"SELECT {Fingerprint.sql_columns(KEPT)} FROM {_CLASSES}"
+    rows, *sums = con.execute(fingerprint).fetchall()[0]
     if rows != released:
         got = f"{rows:,} of {released:,}"
         raise _failed(call, "hold every row that was released", got, "run it again")

@@ -104,7 +104,9 @@ class FinishedRegions:
         labels = {name: columns[name] for name in request.quasi}
         starts = _runs(list(labels.values()))
         first = {name: values.take(pa.array(starts)) for name, values in labels.items()}
-        kept = {n: each for n, each in columns.items() if n not in labels and n != request.entity}
+        kept = {
+            n: values for n, values in columns.items() if n not in labels and n != request.entity
+        }
         label_hashes = _hashed(first, label_hash(request))
         of_row = np.repeat(label_hashes, np.diff(starts, append=table.num_rows))
         return [of_row, _hashed(kept or labels, self.call.kept_hash)]

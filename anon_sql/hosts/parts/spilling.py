@@ -103,9 +103,9 @@ class SpilledRows:
         leaf = columns.pop(REGION)
         seen(columns)
         write_groups(file, columns, integers(leaf), self.leaves)
-        made = checksum(file)
-        assert made is not None
-        checksums[file.name] = made
+        file_checksum = checksum(file)
+        assert file_checksum is not None
+        checksums[file.name] = file_checksum
 
     @staticmethod
     def intact(folder: Path, checksums: Mapping[str, str]) -> bool:
@@ -113,19 +113,21 @@ class SpilledRows:
         files = list(folder.iterdir())
         with ThreadPoolExecutor() as pool:
             actual = pool.map(checksum, files)
-        return {file.name: made for file, made in zip(files, actual, strict=True)} == checksums
+        return {
+            file.name: file_checksum for file, file_checksum in zip(files, actual, strict=True)
+        } == checksums
 
     def counts(self) -> npt.NDArray[np.int64]:
         """Return int64[leaves], the rows of each leaf."""
         counts = np.zeros(self.leaves, np.int64)
-        for reader in self._each():
+        for reader in self._runs():
             counts += np.diff(starts_of(reader))
         return counts
 
     def of_few_values(self, most: int) -> frozenset[str]:
         """Return the columns with a dictionary in every run, of at most so many values in each."""
         by_run: list[set[str]] = []
-        for reader in self._each():
+        for reader in self._runs():
             batch = reader.get_batch(0)
             by_run.append(
                 {
@@ -139,7 +141,7 @@ class SpilledRows:
     def rows(self, leaves: Sequence[int]) -> pa.Table:
         """Return the rows of some leaves; a dictionary has the values of all of them."""
         with _undamaged():
-            return one_table([read_groups(reader, leaves) for reader in self._each()])
+            return one_table([read_groups(reader, leaves) for reader in self._runs()])
 
     def each_run(
         self, leaves: Sequence[int] | None = None
@@ -148,11 +150,11 @@ class SpilledRows:
         chosen = np.arange(self.leaves, dtype=np.int32)
         if leaves is not None:
             chosen = chosen[list(leaves)]
-        for reader in self._each():
+        for reader in self._runs():
             leaf = np.repeat(chosen, np.diff(starts_of(reader))[chosen])
             yield read_groups(reader, chosen.tolist()), leaf
 
-    def _each(self) -> Iterator[pa.RecordBatchFileReader]:
+    def _runs(self) -> Iterator[pa.RecordBatchFileReader]:
         for run in sorted(self.folder.iterdir()):
             with _undamaged(), open_groups(run) as reader:
                 yield reader
@@ -217,7 +219,7 @@ class Fingerprint:
         return [self.rows, self.xor, self.total]
 
     @staticmethod
-    def of(hashed: str) -> str:
+    def sql_columns(hashed: str) -> str:
         """Return the columns of a statement that give ``numbers``; hashed: a column, uint64."""
         return f"count(*), coalesce(bit_xor({hashed}), 0), coalesce(sum({hashed} % {_MOD}), 0)"
 
@@ -299,7 +301,8 @@ class Routing:
     def source_fingerprint(self) -> list[int]:
         """Return the fingerprint of the table as it is now."""
         rows = self.con.execute(
-            f"{self._with} SELECT {Fingerprint.of('h')} FROM (SELECT {_EVERY} AS h FROM {_SOURCE})"
+            f"{self._with} SELECT {Fingerprint.sql_columns('h')} "
+            f"FROM (SELECT {_EVERY} AS h FROM {_SOURCE})"
         ).fetchall()
         return [int(value) for value in rows[0]]
 
@@ -348,9 +351,9 @@ class RegionRows:
         entity = self.request.entity
         if name is None and entity is None:
             return self._row_counts(regions)
-        read = dict.fromkeys(each for each in (name, entity) if each is not None)
+        read = dict.fromkeys(column for column in (name, entity) if column is not None)
         tables = (
-            pa.table({**{each: _plain(table.column(each)) for each in read}, REGION: region})
+            pa.table({**{column: _plain(table.column(column)) for column in read}, REGION: region})
             for table, region in self._numbered(regions)
         )
         first = next(tables)

@@ -64,8 +64,8 @@ class Place:
         """Return the possible folders: first those that are there, then those to be made."""
         digest = hashlib.sha256(os.fsencode(self.target)).hexdigest()[:16]
         first = self.parent / f".anon-sql-{digest}-parts"
-        more = range(2, _MAX_FOLDERS + 1) if self.shared else ()
-        folders = [first, *(first.with_name(f"{first.name}-{number}") for number in more)]
+        further = range(2, _MAX_FOLDERS + 1) if self.shared else ()
+        folders = [first, *(first.with_name(f"{first.name}-{number}") for number in further)]
         return sorted(folders, key=lambda folder: not folder.exists())
 
 
@@ -285,8 +285,8 @@ class Target:
     def _create(self, select: str, parameters: Mapping[str, Any]) -> int:
         create = "CREATE OR REPLACE TABLE" if self.overwrite else "CREATE TABLE"
         name = ".".join(map(quote, split(self.into)))
-        made = self.con.execute(f"{create} {name} AS {select}", parameters)
-        return int(made.fetchall()[0][0])
+        created = self.con.execute(f"{create} {name} AS {select}", parameters)
+        return int(created.fetchall()[0][0])
 
     def _copy(self, temporary: Path, select: str, parameters: Mapping[str, Any]) -> int:
         assert self.path is not None
@@ -342,7 +342,7 @@ def starts_of(reader: pa.RecordBatchFileReader) -> npt.NDArray[np.int64]:
 
 def read_groups(reader: pa.RecordBatchFileReader, groups: Iterable[int]) -> pa.Table:
     """Return the rows of some groups."""
-    batches = [reader.get_batch(each) for each in groups]
+    batches = [reader.get_batch(group) for group in groups]
     return pa.Table.from_batches(batches, reader.schema).replace_schema_metadata()
 
 
@@ -352,18 +352,18 @@ _BLOCK_BYTES = 1 << 20
 
 def seal(file: Path, run: bytes) -> None:
     """Append a checksum of a file's content, of its name without ending, and of its run."""
-    made = _sha256(file, end=None, more=run + file.stem.encode())
+    digest = _sha256(file, end=None, suffix=run + file.stem.encode())
     with file.open("ab") as out:
-        out.write(made)
+        out.write(digest)
 
 
 def is_sealed(file: Path, run: bytes) -> bool:
     """Return whether a path is a regular file with the seal of its content, name and run."""
     try:
-        made = _sha256(file, end=end(file), more=run + file.stem.encode())
+        digest = _sha256(file, end=end(file), suffix=run + file.stem.encode())
         with file.open("rb") as stream:
             stream.seek(end(file))
-            return stream.read() == made
+            return stream.read() == digest
     except (OSError, ValueError):
         return False
 
@@ -381,16 +381,16 @@ def checksum(file: Path) -> str | None:
         return None
 
 
-def _sha256(file: Path, *, end: int | None, more: bytes = b"") -> bytes:
-    """Return the SHA-256 of a regular file up to a byte, or of all, and of ``more``.
+def _sha256(file: Path, *, end: int | None, suffix: bytes = b"") -> bytes:
+    """Return the SHA-256 of a regular file up to a byte, or of all, and of ``suffix``.
 
     Raises OSError for anything else.
     """
-    made, block = hashlib.sha256(), memoryview(bytearray(_BLOCK_BYTES))
+    hashed, block = hashlib.sha256(), memoryview(bytearray(_BLOCK_BYTES))
     with os.fdopen(system.open_itself(file), "rb", buffering=0) as stream:
         left = os.fstat(stream.fileno()).st_size if end is None else end
         while left > 0 and (read := stream.readinto(block[: min(left, _BLOCK_BYTES)])):
-            made.update(block[:read])
+            hashed.update(block[:read])
             left -= read
-    made.update(more)
-    return made.digest()
+    hashed.update(suffix)
+    return hashed.digest()

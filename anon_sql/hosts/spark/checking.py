@@ -106,10 +106,10 @@ def checked(sent: Any, request: Request, domain: Domain, named: Mapping[str, Any
     if request.suppressed == "drop":
         most = most_left_out(request, domain.rows)
         least = 1 if most is None else max(1, domain.rows - most)
-        few = sql.col("rows") >= least
+        enough_rows = sql.col("rows") >= least
         keep = Argument("suppressed", "keep").spelled(SPARK)
         rule = f"have at least {least:,} of {domain.rows:,} rows; {keep} shows all"
-        passed = passed.where(_required(request, few, rule))
+        passed = passed.where(_required(request, enough_rows, rule))
     checks = [passed.select()]
     if request.protected:
         test = _Legal(request, domain, frozenset(named))

@@ -128,7 +128,9 @@ def _arrow(function: str, df: Any) -> pa.Schema:
         wrong = [field for field in df.schema.fields if not _has_arrow(df, field.name)]
         if not wrong:
             raise
-    text = ", ".join(f"{listed([each.name])} of type {each.dataType.typeName()}" for each in wrong)
+    text = ", ".join(
+        f"{listed([field.name])} of type {field.dataType.typeName()}" for field in wrong
+    )
     raise AnonError(
         function, "every column must have a type that Arrow has", text, "cast or drop it"
     ) from None

@@ -172,10 +172,10 @@ def _classes(call: _Call) -> tuple[Mapping[str, LabelCounts], Sizes]:
     )
     size = sql.struct(rows, star, null), "struct<size:bigint,star:boolean,null:boolean>"
     *label_counts, sizes = _distinct(sql, classes, rows, [*labels, size])
-    each, suppressed, all_null = map(integers, sizes.values.flatten())
+    class_sizes, suppressed, all_null = map(integers, sizes.values.flatten())
     by_name = dict(zip(call.released_names, label_counts, strict=True))
     marks = (flags.astype(np.bool_) for flags in (suppressed, all_null))
-    return by_name, Sizes(each, sizes.classes, *marks)
+    return by_name, Sizes(class_sizes, sizes.classes, *marks)
 
 
 def _distinct(sql: Any, df: Any, rows: Any, keys: Sequence[tuple[Any, str]]) -> list[LabelCounts]:

@@ -26,7 +26,7 @@ class SparkSql(Spelling):
         if isinstance(value, (list, tuple)):
             return f"array({', '.join(map(self.value, value))})"
         if isinstance(value, Mapping):
-            pairs = (each for pair in value.items() for each in pair)
+            pairs = (part for pair in value.items() for part in pair)
             return f"map({', '.join(map(self.value, pairs))})"
         return super().value(value)
 
@@ -71,7 +71,9 @@ def _handler(function: str) -> type:
         @staticmethod
         @SpelledAs(SPARK_SQL)
         def analyze(table: AnalyzeArgument, **arguments: AnalyzeArgument) -> AnalyzeResult:
-            values = {name: _constant(function, name, each) for name, each in arguments.items()}
+            values = {
+                name: _constant(function, name, argument) for name, argument in arguments.items()
+            }
             if not table.isTable:
                 hint = "write TABLE(people), and parameters as k => 10"
                 raise AnonError(function, "the first argument must be a table", "a value", hint)

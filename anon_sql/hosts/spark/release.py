@@ -89,10 +89,10 @@ class RegionTask:
         with compiled_once(request.function, "packing"):
             groups = grouped(rows, numbers, self.slices)
         if released.num_rows == 0:  # Spark skips the check of a release of which nothing is sent
-            yield _one({SLICE: 0, ROWS: 0}, schema)
+            yield _one_row({SLICE: 0, ROWS: 0}, schema)
         del released, rows
         for number, slice_rows in groups:
-            yield _one(
+            yield _one_row(
                 {SLICE: number, PACKED: packed(slice_rows), ROWS: slice_rows.num_rows}, schema
             )
 
@@ -134,7 +134,7 @@ class RegionTask:
         )
 
 
-def _one(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+def _one_row(values: Mapping[str, Any], schema: pa.Schema) -> pa.RecordBatch:
     """Return one row, with NULL for columns without a value."""
     columns = [pa.array([values.get(field.name)], field.type) for field in schema]
     return pa.record_batch(columns, schema=schema)
@@ -206,8 +206,8 @@ def _looked_at(source: Any, request: Request) -> Request:
     """
     if not request.rest:
         return request
-    few = source.select(*map(column_of, request.rest)).limit(LOOKED_AT)
-    return looked_at_rows(few.toArrow(), request)
+    sample = source.select(*map(column_of, request.rest)).limit(LOOKED_AT)
+    return looked_at_rows(sample.toArrow(), request)
 
 
 def looked_at_rows(rows: pa.Table, request: Request) -> Request:
@@ -217,10 +217,10 @@ def looked_at_rows(rows: pa.Table, request: Request) -> Request:
     """
     if not request.rest:
         return request
-    few, settings = rows.select(list(request.rest)), Settings(1, "UTC")
+    rest_rows, settings = rows.select(list(request.rest)), Settings(1, "UTC")
     with cursor(settings, request.function) as scratch:
-        columns = of_arrow(request.function, few, scratch)
-    return looked_at(request, columns, few, settings)
+        columns = of_arrow(request.function, rest_rows, scratch)
+    return looked_at(request, columns, rest_rows, settings)
 
 
 def _hashable(source: Any, kept: tuple[str, ...]) -> tuple[str, ...]:

@@ -132,12 +132,12 @@ class Router:
         """Give rows with their names, and the region of each."""
         pa.set_cpu_count(1)
         use_threads(1)
-        of_rows, few = (
+        of_rows, max_share = (
             LeafRows(self.request, self.regions.tree),
             min(MAX_DICTIONARY_SHARE, 1 / self.regions.count),
         )
         for run in runs(batches, RUN_ROWS, RUN_BYTES):
-            columns = coded_if_few(run.rename_columns(self.names), few)
+            columns = coded_if_few(run.rename_columns(self.names), max_share)
             with compiled_once(self.request.function, "routing"):
                 leaf = of_rows.leaves_of(columns)
             region = self.regions.numbers(leaf, partial(_dealt, columns))

@@ -124,8 +124,8 @@ def downcoded(argument: Any, ids: Any, raw_lists: Any) -> pa.Array:
 def _class_of(pair_input: PairInput, pair: Pair, ids: str, raw: Mapping[str, pa.Array]) -> Ints:
     """Return the class of each raw row by the column ``ids``, int64[n]; -1 for one left out."""
     lists = {
-        name: pa.array([], pa.string()) if each is None else each.flatten()
-        for name, each in pair_input.groups.items()
+        name: pa.array([], pa.string()) if values is None else values.flatten()
+        for name, values in pair_input.groups.items()
         if name.startswith(HELPER + "id_")
     }
     rows = rows_by(pair, ids, raw, lists)

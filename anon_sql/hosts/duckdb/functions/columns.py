@@ -89,7 +89,7 @@ def hold_key(opened: str, functions: Any, databases: Any, keys: Any) -> pa.Array
     if not len(keys):
         return pa.array([], pa.string())
     function, database = first(functions), first(databases)
-    key = _one(function, "key", keys)
+    key = _single_value(function, "key", keys)
     try:
         name = hold(function, key, partial(registry.secret, database), opened)
     except AnonError as refused:
@@ -120,7 +120,7 @@ def shift_days(date_types: Any, types: Any, entities: Any, keys: Any, days: Any)
         rule = Parameter("date") + " must be a DATE or TIMESTAMP"
         raise AnonError(name, rule, shown_type(dates), hint)
     require_type(name, "entity", kind)
-    limit = Whole(1).read(name, "days", _one(name, "days", days))
+    limit = Whole(1).read(name, "days", _single_value(name, "days", days))
     if limit > _MAX_DAYS:
         raise AnonError(name, Parameter("days") + f" must be at most {_MAX_DAYS}", str(limit))
     return shifts(one_array(entities), kind, key_of(name, first(keys)), limit)
@@ -134,12 +134,13 @@ def kept_length(parameters: Any, lengths: Any) -> pa.Array:
     name = first(parameters)
     coded = one_array(lengths).dictionary_encode(null_encoding="encode")
     read = [
-        min(Whole(0).read("anon_mask", name, one), _LONGEST) for one in coded.dictionary.to_pylist()
+        min(Whole(0).read("anon_mask", name, length), _LONGEST)
+        for length in coded.dictionary.to_pylist()
     ]
     return pa.array(read, pa.int64()).take(coded.indices)
 
 
-def _one(function: str, parameter: str, values: Any) -> Any:
+def _single_value(function: str, parameter: str, values: Any) -> Any:
     """Return the value of a parameter, or raise AnonError if rows have different ones."""
     distinct = values.unique()
     if len(distinct) > 1:

@@ -58,13 +58,13 @@ def properties(options: Any, read_once: Any, person_rows: Any, parts: Any) -> pa
         all_together(releases, reading.views, column) for column in range(len(reading.sensitive))
     ]
     components = [Components(earlier.star, releases[0].star) for earlier in releases[1:]]
-    covers_somebody = [not one.star.size for one in releases]
+    covers_somebody = [not release.star.size for release in releases]
 
     def seen(persons: int, covers: Covers) -> None:
         for number, (owner, _) in enumerate(covers):
             covers_somebody[number] |= len(owner) > 0
-        for number, one in enumerate(components, start=1):
-            one.connect(persons, covers[number], covers[0])
+        for number, component in enumerate(components, start=1):
+            component.connect(persons, covers[number], covers[0])
 
     results = intersected(
         reading.function, reading.people, releases, reading.views, comparisons, seen

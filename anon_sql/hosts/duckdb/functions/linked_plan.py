@@ -162,7 +162,7 @@ def _plan(scope: Mapping[str, Any], call: Mapping[str, Any]) -> str:
 
 def _mapping(value: Any) -> Any:
     """Return a MAP as a dict, and anything else as it is."""
-    pairs = isinstance(value, list) and all(isinstance(each, tuple) for each in value)
+    pairs = isinstance(value, list) and all(isinstance(pair, tuple) for pair in value)
     return dict(value) if pairs else value
 
 
@@ -219,7 +219,7 @@ def _packed(
         "places": _lists([pa.array(places + np.int32(1)) for _, places in labels], pa.int32()),
     }
     for field, kind in (("labels", pa.string()), ("ends", _ENDS), ("sets", _TEXTS)):
-        columns = [each if each.type == kind else pa.nulls(0, kind) for each, _ in labels]
+        columns = [values if values.type == kind else pa.nulls(0, kind) for values, _ in labels]
         fields[field] = _lists(columns, kind)
     return pa.StructArray.from_arrays(list(fields.values()), fields=list(_RELEASED))
 
@@ -227,9 +227,10 @@ def _packed(
 def _lists(columns: list[Any], kind: pa.DataType) -> pa.ListArray:
     """Return an array of one list of lists, the values of each column."""
     flat = [
-        each.combine_chunks() if isinstance(each, pa.ChunkedArray) else each for each in columns
+        column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        for column in columns
     ]
-    items = [one_list(each, kind) for each in flat]
+    items = [one_list(column, kind) for column in flat]
     return one_list(
         pa.concat_arrays(items) if items else pa.array([], pa.list_(kind)), pa.list_(kind)
     )

@@ -57,8 +57,8 @@ def all_measures(
     if pair_input.alone:
         return pa.array([{"smallest_class": pair_input.smallest_class()}], UTILITY)
     counted, weighted = pair_input.counted(quasi), read_weights(name, chosen.weights, quasi)
-    more = {"adds": first(adds), "released_alone": first(released_alone)}
-    return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, **more)], UTILITY)
+    keywords = {"adds": first(adds), "released_alone": first(released_alone)}
+    return pa.array([utility(counted, chosen.k, chosen.ncp, weighted, **keywords)], UTILITY)
 
 
 @udf("DOUBLE[]")
@@ -78,7 +78,7 @@ def class_ncp(function: Any, argument: Any, added: Any) -> pa.Array:
     require_bound(name, sensitive, [column for column in counted if column != HELPER + "none"])
     require_released(name, as_names(pair_input.call["sensitive"]), list(pair.released))
     result_names = {
-        fold(other) for other in [*first(added), *(f"distinct_{each}" for each in counted)]
+        fold(other) for other in [*first(added), *(f"distinct_{column}" for column in counted)]
     }
     for column in pair.roles.quasi:
         if fold(column) in result_names:
@@ -97,7 +97,7 @@ def worst_level(function: Any, argument: Any, settings: Any) -> pa.Array:
     pair_input, pair = _paired(function, argument)
     model = _model(pair_input.function, first(settings))
     values = pair_input.class_values(pair)
-    return _worst(model, {name: (each, NOTHING) for name, each in values.items()})
+    return _worst(model, {name: (column_values, NOTHING) for name, column_values in values.items()})
 
 
 @udf("DOUBLE")
@@ -122,15 +122,18 @@ def worst_level_beside(function: Any, argument: Any, raw_groups: Any, settings: 
                 pair_input.function,
                 name,
                 pair.types[name],
-                *each,
+                *counts_and_values,
                 listed.get(name),
                 name in ordered,
             )
-            for name, each in tables_by_column.items()
+            for name, counts_and_values in tables_by_column.items()
         }
-    if any(len(each.starts) for each in values.values()):
+    if any(len(column_values.starts) for column_values in values.values()):
         require_in_table(pair_input.function, values, raw)
-    return _worst(model, {name: (each, raw.get(name, NOTHING)) for name, each in values.items()})
+    return _worst(
+        model,
+        {name: (column_values, raw.get(name, NOTHING)) for name, column_values in values.items()},
+    )
 
 
 def _paired(function: Any, argument: Any) -> tuple[PairInput, Pair]:
@@ -144,7 +147,9 @@ def _paired(function: Any, argument: Any) -> tuple[PairInput, Pair]:
 
 def _model(function: str, settings: Mapping[str, Any] | None) -> ValueModel:
     """Return the model that a function measures; ``kind`` of a call is its ``l_kind``."""
-    model = next(each for each in VALUE_MODELS if each.__module__.endswith(f".{function}"))
+    model = next(
+        model_type for model_type in VALUE_MODELS if model_type.__module__.endswith(f".{function}")
+    )
     parameters = model.parameters()
     checked = {}
     for name, value in (settings or {}).items():
@@ -156,7 +161,7 @@ def _model(function: str, settings: Mapping[str, Any] | None) -> ValueModel:
 
 
 def _worst(model: ValueModel, values: Mapping[str, tuple[ClassValues, TableValues]]) -> pa.Array:
-    levels_by_column = [model.measure(*each) for each in values.values() if len(each[0].starts)]
+    levels_by_column = [model.measure(*pair) for pair in values.values() if len(pair[0].starts)]
     if not levels_by_column:
         return pa.array([None], pa.float64())
     levels = np.concatenate(levels_by_column)

@@ -116,14 +116,14 @@ def compared(
     function, names = request["function"], frozenset(fold(name) for name in request["quasi"])
     pair_input = PairInput(function, argument)
     work = prepare(function, pair_input.call["relation"], tuple(request["queries"]), names)
-    kept_columns = {fold(one["name"]): one for one in first(kept) or []}
+    kept_columns = {fold(column["name"]): column for column in first(kept) or []}
     pair = pair_input.pair()
     pair.require_no_more_rows()
     pair.losses  # noqa: B018 - labels that cannot be read are an error
     require_kept(function, work, kept_columns)
     quasi = _columns(pair_input, pair, work, quasi_values[0])
     labels, answer_groups = _groups(
-        work, groups[0], {name: one.domain.raw for name, one in quasi.items()}
+        work, groups[0], {name: column.domain.raw for name, column in quasi.items()}
     )
     dropped = pair.rows - pair.released_rows
     mode, actual = request["mode"], _answers(answers[0])

@@ -74,7 +74,10 @@ def _packed(number: int, released: Release) -> pa.StructArray:
 
 def of_classes(labels: Mapping[str, Labels]) -> dict[str, pa.MapArray]:
     """Return the label of each class by name, in a map for each way in which labels are printed."""
-    columns = {name: made.printed.take(pa.array(made.label_of)) for name, made in labels.items()}
+    columns = {
+        name: column_labels.printed.take(pa.array(column_labels.label_of))
+        for name, column_labels in labels.items()
+    }
     return {field: _by_name(columns, kind) for field, kind in PRINTED.items()}
 
 
@@ -231,14 +234,16 @@ def synthetic_positions(numbers: Any, packed: Any) -> pa.Array:
 
 
 @udf(sql_type(_STATS), volatile=True)
-def sdka_stats(numbers: Any, row_numbers: Any, paths: Any, types: Any, made: Any) -> pa.Array:
-    """Return the statistics of SDkA; made: lists of the synthetic rows' sensitive values."""
+def sdka_stats(
+    numbers: Any, row_numbers: Any, paths: Any, types: Any, synthetic_lists: Any
+) -> pa.Array:
+    """Return the statistics of SDkA; synthetic_lists: sensitive values of synthetic rows."""
     request, source = buffered_rows(first(numbers), row_numbers)
     if source is None:
         return pa.array([{**dict.fromkeys(_WHOLE, 0), "added": []}], _STATS)
     synthetic_values = {
         name: values
-        for name, values in lists(made).items()
+        for name, values in lists(synthetic_lists).items()
         if values is not None and not name.startswith(HELPER)
     }
     row = stats.sdka_stats(source, request, path_rows(paths))

@@ -121,7 +121,7 @@ def _required_state(function: str, state: Any, types: Any, key: bytes | None) ->
 
 
 def _table(
-    number: int, people: Any, paths: Any, types: Any, held_as: str, looks: Any = None
+    number: int, people: Any, paths: Any, types: Any, key_name: str, looks: Any = None
 ) -> tuple[SeriesTable | None, bytes]:
     """Return the people of a call, None for a table without rows, and the key of the series."""
     packed = one_array(people)
@@ -130,7 +130,7 @@ def _table(
     numbers = one_list(None if rows is None else rows.field("number"), pa.int32())
     request, source = buffered_rows(number, numbers, looks)
     function = request.function
-    key = series_key(key_of(function, held_as))
+    key = series_key(key_of(function, key_name))
     if source is None or rows is None:
         return None, key
     sql_types = types_of(types)
@@ -151,13 +151,13 @@ def _table(
         )
     tuples, codes = _tuples(rows.field("tuple"), request)
     persons = hashes.to_pylist()
-    order = np.frombuffer(b"".join(one[:8] for one in persons), np.uint64)
+    order = np.frombuffer(b"".join(person_hash[:8] for person_hash in persons), np.uint64)
     columns: Mapping[str, Mapping[str, str]] = {
         "sensitive": {name: sql_types[name] for name in request.sensitive},
         "kept": {name: sql_types[name] for name in request.kept if name not in request.sensitive},
         "entity": {entity: shown_type(sql_types[entity])},
     }
-    texts = pa.array([one.hex() for one in persons], pa.string())
+    texts = pa.array([person_hash.hex() for person_hash in persons], pa.string())
     return (
         SeriesTable(
             Source(source.quasi, pa.array(order)),
@@ -180,7 +180,7 @@ def _tuples(
     """
     coded = texts.dictionary_encode()
     tuples = [_tuple(text, request) for text in coded.dictionary.to_pylist()]
-    if any(one[name] is None for one in tuples for name in request.sensitive):
+    if any(tuple_values[name] is None for tuple_values in tuples for name in request.sensitive):
         raise AnonError(
             request.function,
             "every person of a series must have a sensitive value",
@@ -190,9 +190,13 @@ def _tuples(
     indices = coded.indices.to_numpy()
     codes = np.empty((len(indices), len(request.sensitive)), np.int32)
     for column, name in enumerate(request.sensitive):
-        values = pa.array([one[name] for one in tuples], pa.string()).dictionary_encode()
+        values = pa.array(
+            [tuple_values[name] for tuple_values in tuples], pa.string()
+        ).dictionary_encode()
         codes[:, column] = values.indices.to_numpy()[indices]
-    printed = pa.array([json.dumps(one, ensure_ascii=False) for one in tuples], pa.string())
+    printed = pa.array(
+        [json.dumps(tuple_values, ensure_ascii=False) for tuple_values in tuples], pa.string()
+    )
     return pa.DictionaryArray.from_arrays(coded.indices, printed), codes
 
 
@@ -233,7 +237,7 @@ def forget_persons(state: Any, types: Any, persons: Any, key: Any) -> pa.Array:
     texts = one_array(persons)[0].values
     ((_, kind),) = series.head["columns"]["entity"].items()
     hashes = person_hashes(texts, kind, secret).drop_null().to_pylist()
-    series.forget(pa.array([one.hex() for one in hashes], pa.string()))
+    series.forget(pa.array([person_hash.hex() for person_hash in hashes], pa.string()))
     return _rows(series)
 
 
