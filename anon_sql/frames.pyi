@@ -1589,7 +1589,8 @@ def anon_manifest(
     previous_share: float = 0, beta_kind: Literal['enhanced', 'basic'] = 'enhanced',
     max_share: float | None = None, exclude: Columns = None, series: Frame = None,
     key: Any = 'env:ANON_KEY', unit: Literal['person', 'row'] = 'person', ordered: Columns = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    environment: Any = None, review_by: Any = None, review: Any = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """The manifest of a release, for its recipients: how it was made and what it achieves. It
     holds names of columns, parameters and measures, and a hash of the names and types of the
@@ -1605,17 +1606,21 @@ def anon_manifest(
     purpose: purpose of the release, a text.
     recipient: recipient of the release, a text.
     assumptions: list of assumptions about what recipients know and may do; None for none.
+    environment: where the recipient has the release: 'public', 'contract' (bound by an
+        agreement) or 'secure' (a secure room); None means not stated.
+    review_by: date by which the release is looked at again; None for none.
+    review: list of what must be looked at again by then; None for none.
     Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the
-        format), statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and
-        the row hash), method, parameters, roles (names by role; columns in without_role are
-        kept unchanged), raw, achieved (k, l, t, beta, delta and the levels of all other privacy
-        models), series (previous: name and rows_sha256, as in a ledger, of each earlier
-        release, previous_share, and cohorts: of a release of a series its number, l, rows of
-        former members and people who wait, and the largest share of a group of like people that
-        waits; else NULL), checks (property, required, found, passed, as in audit), measures (as
-        in utility, and weighted_gcp, the gcp by the weights of the release; NULL without), loss
-        (as in attribute_loss). Measures and loss of a release of a series are of its own rows
-        alone. COPY writes it as JSON.
+        format), statement (purpose, recipient, environment, assumptions, review_by, review),
+        versions (of anon_sql, DuckDB and the row hash), method, parameters, roles (names by
+        role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta
+        and the levels of all other privacy models), series (previous: name and rows_sha256, as
+        in a ledger, of each earlier release, previous_share, and cohorts: of a release of a
+        series its number, l, rows of former members and people who wait, and the largest share
+        of a group of like people that waits; else NULL), checks (property, required, found,
+        passed, as in audit), measures (as in utility, and weighted_gcp, the gcp by the weights
+        of the release; NULL without), loss (as in attribute_loss). Measures and loss of a
+        release of a series are of its own rows alone. COPY writes it as JSON.
     Errors: those of audit and utility.
     """
 

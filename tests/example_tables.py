@@ -59,7 +59,7 @@ def write_recipe(folder: Path) -> None:
         {"file": "people.parquet", "schema_sha256": recipes.schema_sha256(types)},
         {"quasi": ["age", "city"], "sensitive": ["illness"]},
         release={"k": 5},
-        statement={"audience": "contract"},
+        statement={"environment": "contract"},
         made={},
     )
 

@@ -32,7 +32,9 @@ PROMISED = (*REQUIRED, "seed")
 UNIQUE = "unique_share"
 LIMIT = "previous_share"  # on what composition finds with earlier releases
 STATE = ("series", "key")  # that a release of a series has
-STATEMENT = ("purpose", "recipient", "assumptions")  # what a release is for, in words
+STATEMENT = (  # what a release is for, for whom, and when that is looked at again
+    *("purpose", "recipient", "environment", "assumptions", "review_by", "review"),
+)
 ROLES = ("quasi", "sensitive", "identifiers", "keep", "exclude")  # as functions call them
 _SHOWN = 5  # paths in a sentence
 _TEXT, _NUMBER = (str, None), (*NUMBER, None)
@@ -40,7 +42,14 @@ _KINDS = {"k": (COUNT, None), "seed": (COUNT, None), "hierarchy": bool, "options
 _TEXTS = ("l_kind", "beta_kind", "entity", "suppressed")
 CHECK = {"property": str, "required": _NUMBER, "found": _NUMBER, "passed": (bool, None)}
 COMMON: dict[str, Any] = {  # of a manifest of one table and of linked ones
-    "statement": Optional({"purpose": _TEXT, "recipient": _TEXT, "assumptions": NAMES}),
+    "statement": Optional(
+        {
+            **dict.fromkeys(("purpose", "recipient"), _TEXT),
+            **dict.fromkeys(("environment", "review_by"), Optional(_TEXT)),
+            "assumptions": NAMES,
+            "review": Optional(NAMES),
+        }
+    ),
     "versions": {"anon_sql": str, "duckdb": str, "row_hash": Optional(int)},
     "recipe": Optional(({"sha256": SHA256}, None)),
 }
@@ -85,6 +94,12 @@ _UNASKED = {
     for name, parameter in model.parameters().items()
     if model.parameters()[model.name].default is None
 }
+
+
+def stated(statement: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a recipe states, by STATEMENT: None or an empty list for what it does not."""
+    lists = {name: list(statement.get(name) or ()) for name in ("assumptions", "review")}
+    return {**{name: statement.get(name) or None for name in STATEMENT}, **lists}
 
 
 def is_required(name: str, level: Any) -> bool:

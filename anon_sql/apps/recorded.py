@@ -4,6 +4,7 @@ A check that fails decides, whether the release recorded it in its manifest or `
 What was promised and cannot be told, or was not looked at, is never taken to hold.
 """
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -16,6 +17,7 @@ from anon_sql.apps.manifest import is_required
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
+from anon_sql.hosts.statements import day_of, today
 from anon_sql.privacy import MODELS, VALUE_MODELS
 
 OPEN = 3  # exit code: nothing fails, and something could not be checked
@@ -67,6 +69,22 @@ def of_audit(check: Mapping[str, Any], written: Mapping[str, Any], note: str = "
     name = str(check["property"])
     counts = promised(check, written)
     return Check(f"audit: {name}{note}", check["passed"], figures(check), name, promised=counts)
+
+
+def review(statement: Mapping[str, Any]) -> Iterator[Check]:
+    """Give a check of the date by which a release is looked at again, if it states one.
+
+    A date that has come is only noted: the file is what its manifest says all the same, and a
+    pipeline does not fail overnight.
+    """
+    review_by = day_of("verify", statement.get("review_by"))
+    if review_by is None:
+        return
+    is_due = datetime.date.fromisoformat(review_by) <= today()
+    subjects = "; ".join(statement.get("review") or ())
+    text = f"due since {review_by}" if is_due else f"by {review_by}"
+    text += f": {subjects}" if subjects else ""
+    yield Check("the review is not due", None if is_due else True, text, promised=False)
 
 
 def figures(check: Mapping[str, Any]) -> str:

@@ -136,6 +136,19 @@ class Manifest:
     assumptions: Any = param(
         None, Anything(), "list of assumptions about what recipients know and may do", null="none"
     )
+    environment: Any = param(
+        None,
+        Anything(),
+        "where the recipient has the release: 'public', 'contract' (bound by an agreement) or "
+        "'secure' (a secure room)",
+        null="not stated",
+    )
+    review_by: Any = param(
+        None, Anything(), "date by which the release is looked at again", null="none"
+    )
+    review: Any = param(
+        None, Anything(), "list of what must be looked at again by then", null="none"
+    )
 
 
 declare(NAME, SIZE, *LEVELS.values(), AuditRoles, Audit)

@@ -9,10 +9,12 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
+
+from anon_sql.errors import AnonError, did_you_mean
 
 DEPTH = 20  # levels of nesting; a manifest has 5
 LARGEST = 2**64  # of whole numbers; a seed has up to 64 bits
@@ -200,3 +202,28 @@ def _is(value: Any, kind: Any) -> bool:
     if kind is object:
         return True
     return isinstance(value, kind) and (isinstance(value, bool) <= (kind is bool))
+
+
+def require_known(
+    function: str, where: str, section: Mapping[str, Any], names: Sequence[str]
+) -> None:
+    """Raise AnonError for an unknown key."""
+    for name in section:
+        if name not in names:
+            rule = f"{where} must have known keys only"
+            raise AnonError(function, rule, f"'{name}'", did_you_mean(name, names))
+
+
+def require_typed(
+    function: str,
+    where: str,
+    section: Mapping[str, Any],
+    kinds: Mapping[str, type | tuple[type, ...]],
+) -> None:
+    """Raise AnonError for an unknown key, and for a value of another type."""
+    require_known(function, where, section, list(kinds))
+    for name, value in section.items():
+        if not isinstance(value, kinds[name]) or (
+            isinstance(value, list) and not all(isinstance(each, str) for each in value)
+        ):
+            raise AnonError(function, f"{name} in {where} has another type", type(value).__name__)

@@ -15,7 +15,9 @@ from anon_sql.core.pseudonyms import named_key
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
+from anon_sql.hosts.documents import require_known, require_typed
 from anon_sql.hosts.files import digest
+from anon_sql.hosts.statements import statement_of
 from anon_sql.linked.options import Linking
 from anon_sql.linked.schema import Schema
 
@@ -45,9 +47,9 @@ class LinkedRecipe:
     stricter: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def audience(self) -> str:
-        """Return for whom the release is, one of ``AUDIENCES``."""
-        return str(self.statement.get("audience", "contract"))
+    def environment(self) -> str:
+        """Return for whom the release is, one of ``statements.ENVIRONMENTS``."""
+        return str(self.statement.get("environment", "contract"))
 
     @property
     def place(self) -> Path:
@@ -77,7 +79,7 @@ def read_linked_recipe(function: str, path: Path) -> LinkedRecipe:
     if entries["series"]:
         rule = "[series] does not apply to tables that belong together"
         raise AnonError(function, rule, "entries", "leave it out")
-    recipes.require_known(function, "[release]", entries["release"], _RELEASE)
+    require_known(function, "[release]", entries["release"], _RELEASE)
     named_key(function, "key in [release]", entries["release"].get("key"), recipes.NO_SECRET)
     trees = recipes.trees_of(function, path.absolute().parent, entries["hierarchies"])
     return LinkedRecipe(
@@ -86,14 +88,14 @@ def read_linked_recipe(function: str, path: Path) -> LinkedRecipe:
         entries["release"],
         _roles(function, entries["roles"]),
         trees,
-        recipes.statement_of(function, entries["statement"]),
+        statement_of(function, entries["statement"]),
         recipes.accepted_of(function, entries["accepted"]),
         entries["stricter"],
     )
 
 
 def _source(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
-    recipes.require_typed(function, "[source]", section, _SOURCE)
+    require_typed(function, "[source]", section, _SOURCE)
     if ("database" in section) == ("folder" in section) or not section.get("root"):
         rule = "[source] must have a root, and a database or a folder"
         raise AnonError(function, rule, "another source")
@@ -106,7 +108,7 @@ def _source(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
 
 def _roles(function: str, section: Mapping[str, Any]) -> dict[str, list[str]]:
     kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
-    recipes.require_typed(function, "[roles]", section, kinds)
+    require_typed(function, "[roles]", section, kinds)
     if not section.get("confirmed", False):
         rule = "[roles] of tables that belong together must be confirmed"
         raise AnonError(function, rule, "confirmed = false", "read them, then write true")

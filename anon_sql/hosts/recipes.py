@@ -4,11 +4,12 @@ A recipe holds all that a release needs and no value of the data. Whatever it sa
 unknown keys, columns without a role, another schema and other content are refused.
 """
 
+import datetime
 import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -22,13 +23,14 @@ from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
 from anon_sql.errors import AnonError, Option, did_you_mean, listed
 from anon_sql.hosts import documents
 from anon_sql.hosts.contents import kind_of
+from anon_sql.hosts.documents import require_known, require_typed
 from anon_sql.hosts.files import digest
+from anon_sql.hosts.statements import ANONYMOUS_FOR, statement_of, with_recipient
 from anon_sql.methods.method import release_methods
 
 FORM = 1
 _PLAIN = re.compile(r"[A-Za-z0-9_-]+")
 _WORD = re.compile(r"[^\W\d_]+")
-AUDIENCES = ("public", "contract")
 ACCEPTABLE = (
     *("audit", "certain", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),
     *("texts", "sets", "suppression", "distribution", "choice", "roles", "people", "kept"),
@@ -53,12 +55,6 @@ READING = (  # how a file is read; of the delimiter and the header the names of 
     *("missing", "as_codes", "variable_labels"),
     *("decimal", "thousands", "date_format", "timestamp_format"),
 )
-_STATEMENT: dict[str, type | tuple[type, ...]] = {
-    "purpose": str,
-    "recipient": str,
-    "assumptions": list,
-    "audience": str,
-}
 _SERIES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "key", "leavers"), str),
     **dict.fromkeys(("l", "leaf"), int),
@@ -118,9 +114,9 @@ class Recipe:
         return self.path.parent / str(self.source["control"]) if "control" in self.source else None
 
     @property
-    def audience(self) -> str:
-        """Return for whom the release is, one of ``AUDIENCES``."""
-        return str(self.statement.get("audience", "contract"))
+    def environment(self) -> str:
+        """Return for whom the release is, one of ``statements.ENVIRONMENTS``."""
+        return str(self.statement.get("environment", "contract"))
 
     @property
     def sha256(self) -> str:
@@ -146,7 +142,7 @@ def tables(function: str, path: Path) -> dict[str, Any]:
         got = f"'{path}'" if path.exists() else f"'{path}', which does not exist"
         raise AnonError(function, "the recipe must be a file of text", got) from None
     try:
-        return documents.read_toml(text)
+        return with_recipient(function, documents.read_toml(text))
     except documents.Odd as wrong:
         raise AnonError(function, "the recipe must be TOML", str(wrong)) from None
 
@@ -187,31 +183,6 @@ def sections(function: str, document: Mapping[str, Any]) -> dict[str, Any]:
             raise AnonError(function, f"[{name}] of the recipe must be a table")
     require_typed(function, "[made]", entries["made"], _MADE)
     return entries
-
-
-def require_known(
-    function: str, where: str, section: Mapping[str, Any], names: Sequence[str]
-) -> None:
-    """Raise AnonError for an unknown key."""
-    for name in section:
-        if name not in names:
-            rule = f"{where} must have known keys only"
-            raise AnonError(function, rule, f"'{name}'", did_you_mean(name, names))
-
-
-def require_typed(
-    function: str,
-    where: str,
-    section: Mapping[str, Any],
-    kinds: Mapping[str, type | tuple[type, ...]],
-) -> None:
-    """Raise AnonError for an unknown key, and for a value of another type."""
-    require_known(function, where, section, list(kinds))
-    for name, value in section.items():
-        if not isinstance(value, kinds[name]) or (
-            isinstance(value, list) and not all(isinstance(each, str) for each in value)
-        ):
-            raise AnonError(function, f"{name} in {where} has another type", type(value).__name__)
 
 
 def relative(function: str, what: str, value: Any) -> str:
@@ -283,15 +254,6 @@ def trees_of(function: str, folder: Path, section: Mapping[str, Any]) -> dict[st
             raise AnonError(function, rule, f"'{path.name}'", f"call it {name}.csv")
         files[name] = path
     return files
-
-
-def statement_of(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return [statement] of a recipe. Raises AnonError for unknown keys and audiences."""
-    require_typed(function, "[statement]", section, _STATEMENT)
-    if section.get("audience", AUDIENCES[0]) not in AUDIENCES:
-        rule = f"audience must be {' or '.join(AUDIENCES)}"
-        raise AnonError(function, rule, f"'{section['audience']}'")
-    return dict(section)
 
 
 def accepted_of(function: str, section: Mapping[str, Any]) -> dict[str, str]:
@@ -417,7 +379,9 @@ def write(
     lines += _section("roles", {"confirmed": False, **roles}, "confirmed", comment)
     if others.get("hierarchies"):
         lines += _section("hierarchies", others["hierarchies"])
-    lines += _section("statement", statement)
+    recipient = {name: statement[name] for name in ANONYMOUS_FOR if name in statement}
+    lines += _section("statement", {n: v for n, v in statement.items() if n not in recipient})
+    lines += _section("anonymous_for", recipient)
     why = _section("accepted", others.get("accepted", {}))
     lines += ["", f"{why[1]}  # why, for each amber rule of the verdict", *why[2:]]
     if others.get("stricter"):
@@ -445,4 +409,6 @@ def _toml(value: Any) -> str:
         return f"{{ {', '.join(f'{_key(name)} = {_toml(each)}' for name, each in value.items())} }}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -11,8 +11,13 @@
 -- purpose: purpose of the release, a text.
 -- recipient: recipient of the release, a text.
 -- assumptions: list of assumptions about what recipients know and may do; NULL for none.
+-- environment: where the recipient has the release: 'public', 'contract' (bound by an agreement) or
+--   'secure' (a secure room); NULL means not stated.
+-- review_by: date by which the release is looked at again; NULL for none.
+-- review: list of what must be looked at again by then; NULL for none.
 -- Returns: one row of numbers, texts, lists and structs: manifest (1, the version of the format),
---   statement (purpose, recipient, assumptions), versions (of anon_sql, DuckDB and the row hash),
+--   statement (purpose, recipient, environment, assumptions, review_by,
+--   review), versions (of anon_sql, DuckDB and the row hash),
 --   method, parameters, roles (names by role; columns in without_role are kept unchanged), raw, achieved (k, l, t, beta, delta and the levels
 --   of all other privacy models), series (previous: name and rows_sha256, as in a ledger, of each
 --   earlier release, previous_share, and cohorts: of a release of a series its number, l, rows of
@@ -29,7 +34,8 @@ CREATE OR REPLACE MACRO anon_manifest(
     identifiers := NULL, keep := NULL, hierarchy := NULL, suppressed := 'keep', unique_share := 0,
     beta := NULL, delta := NULL, purpose := NULL, recipient := NULL, assumptions := NULL,
     previous := NULL, previous_share := 0, beta_kind := 'enhanced', max_share := NULL,
-    exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person', ordered := NULL
+    exclude := NULL, series := NULL, key := 'env:ANON_KEY', unit := 'person', ordered := NULL,
+    environment := NULL, review_by := NULL, review := NULL
 ) AS TABLE
 WITH
 __anon_assigned AS MATERIALIZED (
@@ -74,8 +80,9 @@ __anon_lost_once AS MATERIALIZED (
 SELECT
     1 AS manifest,
     {
-        'purpose': purpose, 'recipient': recipient,
-        'assumptions': coalesce(assumptions, []::VARCHAR[])
+        'purpose': purpose, 'recipient': recipient, 'environment': environment,
+        'assumptions': coalesce(assumptions, []::VARCHAR[]),
+        'review_by': review_by::VARCHAR, 'review': coalesce(review, []::VARCHAR[])
     } AS statement,
     {
         'anon_sql': anon_version(), 'duckdb': version(), 'row_hash': __anon_row_hash_version()

@@ -26,7 +26,10 @@ def test_constraints_effort_and_statements_are_written_and_verified(tmp_path):
     assert written["statement"] == {
         "purpose": "A study",
         "recipient": None,
+        "environment": None,
         "assumptions": ["it's one"],
+        "review_by": None,
+        "review": [],
     }
     lines = run("verify", out, "--raw", people).stdout.splitlines()
     assert {"holds    audit: beta", "holds    audit: delta"} <= set(lines)

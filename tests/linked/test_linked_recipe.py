@@ -362,7 +362,11 @@ def test_a_table_can_be_left_out(folder):
             "[stricter]\nleft_out = { amber = 0.2 }\n[accepted]",
             "the limit left_out must be at most 0.05 for amber, got 0.2",
         ),
-        ("[statement]", '[statement]\naudience = "all"', "audience must be public or contract"),
+        (
+            "[statement]",
+            '[statement]\nenvironment = "all"',
+            "environment must be public, contract or secure",
+        ),
         (
             "[release]",
             'schema_sha256 = "0"\n[release]',

@@ -33,7 +33,7 @@ exclude = ['re"marks']
 [hierarchies]
 city = "trees/city.csv"
 [statement]
-audience = "public"
+environment = "public"
 [accepted]
 choice = "We agreed."
 """
@@ -164,7 +164,7 @@ def test_other_content_and_another_schema_are_refused(con, folder):
         ),
         ('file = "people.parquet"', "", "[source] must have a file, or a database and a table"),
         ('"trees/city.csv"', '"trees/town.csv"', "the hierarchy of city must be in a file of that"),
-        ('"public"', '"friends"', "audience must be public or contract, got 'friends'"),
+        ('"public"', '"friends"', "environment must be public, contract or secure, got 'friends'"),
         (
             '"We agreed."',
             '" "',
@@ -210,7 +210,7 @@ def test_a_recipe_that_is_written_is_read(tmp_path):
         {"file": "a b.csv", "schema_sha256": "0", "null": ["?", ""], "header": True},
         {"quasi": names[:2], "exclude": names[2:]},
         release={"method": "mondrian", "k": 5},
-        statement={"purpose": "x", "recipient": "", "assumptions": ["y"], "audience": "public"},
+        statement={"purpose": "x", "recipient": "", "assumptions": ["y"], "environment": "public"},
         made={"anon_sql": "1", "duckdb": "2"},
     )
     found = recipes.read_recipe("release", path)
@@ -222,7 +222,7 @@ def test_a_recipe_that_is_written_is_read(tmp_path):
         "sensitive": [],
         "keep": [],
     }
-    assert (found.confirmed, found.audience, found.accepted) == (False, "public", {})
+    assert (found.confirmed, found.environment, found.accepted) == (False, "public", {})
     assert found.file == tmp_path / "a b.csv"
 
 

@@ -9,7 +9,7 @@ import typer
 
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
-from anon_sql.apps.cli.options import ReleaseCall, Statement, note_file
+from anon_sql.apps.cli.options import ReleaseCall, note_file
 from anon_sql.apps.cli.output import (
     Asked,
     Output,
@@ -32,6 +32,7 @@ from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
+from anon_sql.hosts.statements import require_review_ahead
 
 IS_RED, IS_OPEN = 3, 4  # exit codes: red, and amber without a sentence
 
@@ -95,8 +96,6 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
     unique_share = parameters.pop(manifest.UNIQUE, 0)
     unit = parameters.pop(UNIT, PERSON)
     required, options = split(recipe.method, parameters)
-    said = recipe.statement
-    stated = Statement(said.get("purpose"), said.get("recipient"), said.get("assumptions", []))
     more = {manifest.UNIQUE: unique_share, UNIT: unit, manifest.LIMIT: 0, "options": options}
     return Asked(
         recipe.method,
@@ -104,7 +103,7 @@ def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> As
         options,
         {name: recipe.roles[name] for name in manifest.ROLES},
         {"hierarchy": HIERARCHY if recipe.hierarchies else None},
-        stated.by_name() | more,
+        manifest.stated(recipe.statement) | more,
         PartsOptions(parts, part_rows, resume, in_files),
     )
 
@@ -132,6 +131,7 @@ def release(call: ReleaseCall) -> None:
     path, out = call.source, call.out
     recipe = recipes.read_recipe("release", path)
     stricter("release", recipe.stricter)
+    require_review_ahead("release", recipe.statement)
     output = Output(Path(out), means_folder(out), True)
     recipes.require_content("release", recipe)
     state = of_recipe(recipe)

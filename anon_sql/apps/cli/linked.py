@@ -15,7 +15,7 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe, console
 from anon_sql.apps.cli.console import stoppable
 from anon_sql.apps.cli.linked_folder import read_folder
-from anon_sql.apps.cli.options import ReleaseCall, Statement, read_hierarchy, refuse
+from anon_sql.apps.cli.options import ReleaseCall, read_hierarchy, refuse
 from anon_sql.apps.linked_checks import (
     checked,
     figures,
@@ -41,6 +41,7 @@ from anon_sql.hosts.linked import Staged, release_linked
 from anon_sql.hosts.linked import schema_of as schema_in
 from anon_sql.hosts.linked_recipes import LinkedRecipe
 from anon_sql.hosts.recipes import is_recipe
+from anon_sql.hosts.statements import require_review_ahead
 from anon_sql.linked.schema import Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
 
@@ -92,7 +93,7 @@ def release(call: ReleaseCall) -> None:
         linking.pop("root"),
         call.parameters,
         linking,
-        call.statement.by_name(),
+        call.statement.of_release(),
         with_manifest=call.with_manifest,
         overwrite=call.overwrite,
     )
@@ -250,7 +251,8 @@ def release_by_recipe(call: ReleaseCall) -> None:
     refuse(_ONE_TABLE, call.of_one_table)
     recipe = linked_recipes.read_linked_recipe("release", call.source)
     linked_recipes.require_source("release", recipe)
-    said, parameters = recipe.statement, dict(recipe.parameters)
+    require_review_ahead("release", recipe.statement)
+    parameters = dict(recipe.parameters)
     linking = {"link": recipe.source.get("links"), "leave_out": recipe.source.get("leave_out")}
     of_linking = ("surplus", "orphans", "format_files")
     linking |= {name: parameters.pop(name) for name in of_linking if name in parameters}
@@ -260,9 +262,7 @@ def release_by_recipe(call: ReleaseCall) -> None:
         recipe.root,
         {**parameters, **recipe.roles},
         linking,
-        Statement(
-            said.get("purpose"), said.get("recipient"), said.get("assumptions", [])
-        ).by_name(),
+        manifest.stated(recipe.statement),
         with_manifest=True,
         overwrite=call.overwrite,
         recipe=recipe,
@@ -283,7 +283,7 @@ def judging(function: str, recipe: LinkedRecipe) -> dict[str, Any]:
     return {
         "accepted": recipe.accepted,
         "limits": stricter(function, recipe.stricter, LINKED),
-        "audience": recipe.audience,
+        "environment": recipe.environment,
     }
 
 

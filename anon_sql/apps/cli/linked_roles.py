@@ -13,6 +13,7 @@ from anon_sql.hosts import linked_recipes, recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.linked import schema_of
 from anon_sql.hosts.linked_roles import suggested
+from anon_sql.hosts.statements import BLANK
 
 NAME = "roles"
 
@@ -45,7 +46,7 @@ def write_recipe(
                 "k": 5, "l": 2 if roles["sensitive"] else 1, "surplus": "drop", "effort": "good",
                 "seed": 42,
             },
-            statement={"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
+            statement=dict(BLANK),
             made={"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
         )  # fmt: skip
     yield f"{path}: a recipe with the suggested roles; read them, and set confirmed = true"

@@ -112,7 +112,7 @@ def prepared(call: ReleaseCall) -> tuple[Output, Asked]:
     check_ledger(call.earlier.ledger, parameters.get("entity"))
     named = {"like": like.name} if like else {}
     required, options = split(call.method, {**parameters, **named})
-    stated = call.statement.by_name() | {
+    stated = call.statement.of_release() | {
         manifest.UNIQUE: call.protection.unique_share,
         UNIT: str(call.protection.unit),
         manifest.LIMIT: call.earlier.previous_share,

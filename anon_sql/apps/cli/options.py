@@ -23,8 +23,9 @@ from anon_sql.core import common_parameters
 from anon_sql.core.names import quote
 from anon_sql.core.pseudonyms import KEY
 from anon_sql.core.roles import PARAMETER, clear_tag, fold
-from anon_sql.errors import AnonError, Words
+from anon_sql.errors import AnonError, Parameter, Words
 from anon_sql.hosts.duckdb.roles import described_by_name, refuse_identifiers
+from anon_sql.hosts.statements import require_review_ahead, statement_of
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 from anon_sql.pipeline.request import roles_of
 
@@ -126,14 +127,34 @@ class Statement:
         list[str],
         _stated(help="What recipients know or may do, in your words; may be repeated."),
     ] = field(default_factory=list)
+    environment: Annotated[
+        str | None, _stated(help="Where the recipient has it: public, contract or secure.")
+    ] = None
+    review_by: Annotated[
+        str | None, _stated(help="Date by which it is looked at again, such as 2027-01-31.")
+    ] = None
+    review: Annotated[
+        list[str], _stated(help="What must be looked at again by then; may be repeated.")
+    ] = field(default_factory=list)
 
-    def by_name(self) -> dict[str, Any]:
-        """Return the texts by ``manifest.STATEMENT``."""
-        return {
+    def by_name(self, function: str) -> dict[str, Any]:
+        """Return the texts by ``manifest.STATEMENT``. Raises AnonError of ``function``."""
+        stated = {
             "purpose": self.purpose,
             "recipient": self.recipient,
+            "environment": self.environment,
             "assumptions": [text for text in self.assumption if text.strip()],
+            "review_by": self.review_by,
+            "review": [text for text in self.review if text.strip()],
         }
+        entries = {name: value for name, value in stated.items() if value is not None}
+        return {**dict.fromkeys(stated), **statement_of(function, entries, Parameter)}
+
+    def of_release(self) -> dict[str, Any]:
+        """Return the texts for a new release. Raises AnonError if its review is due."""
+        stated = self.by_name("release")
+        require_review_ahead("release", stated, Parameter)
+        return stated
 
 
 METHOD = "anonymize"

@@ -114,7 +114,7 @@ def report(
             **{name: parameters.get(name) for name in manifest.REQUIRED},
             manifest.UNIQUE: unique_share,
             UNIT: unit,
-            **statement.by_name(),
+            **statement.by_name("report"),
         }
 
         def draw(con: duckdb.DuckDBPyConnection) -> None:

@@ -25,6 +25,7 @@ from anon_sql.core.names import literal, quote, split
 from anon_sql.errors import AnonError, listed
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest
+from anon_sql.hosts.statements import BLANK
 
 NAME = "roles"
 
@@ -207,7 +208,7 @@ def first_recipe(
         "source": stated,
         "release": {**release, "effort": "good", "seed": 42},
         "roles": roles_found,
-        "statement": {"purpose": "", "recipient": "", "assumptions": [], "audience": "contract"},
+        "statement": dict(BLANK),
         "made": {"anon_sql": anon_sql.__version__, "duckdb": duckdb.__version__},
     }
 

@@ -253,6 +253,7 @@ def verify(
             source = _source(con, raw, hierarchy, written_as, by)
             found.extend(_checks(con, written, released, source, previous, by, state))
             found.extend(recorded.recorded(written, list(found)))
+            found.extend(recorded.review(written["statement"]))
             versions.append(manifest.other_versions(con, written))
 
         on_database("verify", progress, check_all)
@@ -294,6 +295,7 @@ def _verify_linked(
         raw = source_of("verify", recipe)
         checks.append(_by_recipe(written, digest(recipe)))
     checks += checks_of(written, released, raw, hierarchy, by)
+    checks += recorded.review(written.get("statement", {}))
     recorded.say(checks, "--raw" if raw is None else None)
 
 

@@ -299,9 +299,9 @@ def recommended(
 ) -> dict[str, Any]:
     """Return the recommended k.
 
-    judging: the limits and audience of a recipe, if there is one. drawn: the queries, if any.
+    judging: the limits and environment of a recipe, if there is one. drawn: the queries, if any.
     """
-    limits = {name: judging[name] for name in ("limits", "audience") if name in judging}
+    limits = {name: judging[name] for name in ("limits", "environment") if name in judging}
     return recommend(con, request, **limits, drawn=drawn).said()
 
 

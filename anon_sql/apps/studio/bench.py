@@ -44,6 +44,7 @@ from anon_sql.errors import AnonError, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
+from anon_sql.hosts.statements import require_review_ahead
 
 NOT_YET, OPEN_CHECK = "none that were", "open Check and make the release"
 PAGE = 20  # rows that are shown at a time
@@ -206,7 +207,7 @@ class Bench:
         """Return the recommended k; the last one again if only k or l is another."""
         request = of_recipe.requested(recipe)
         others = {name: value for name, value in request.items() if name not in ("k", "l")}
-        asked = (others, recipe.hierarchies, recipe.audience, recipe.stricter)
+        asked = (others, recipe.hierarchies, recipe.environment, recipe.stricter)
         if self._tried is None or self._tried[0] != asked:
             judging = of_recipe.judging(recipe, NAME)
             drawn = self._drawn(recipe)
@@ -346,6 +347,7 @@ class Bench:
         assert made is not None
         judged = verdict(made.measured, **of_recipe.judging(recipe, NAME))
         of_recipe.require_stated(NAME, recipe.statement)
+        require_review_ahead(NAME, recipe.statement)
         of_recipe.require_signable(NAME, judged)
         paths = {
             "release": self._new(names["release"], tuple(files.FORMATS), overwrite),
@@ -366,7 +368,7 @@ class Bench:
             )
             complete = manifest.with_output(written, output.target)
             sources = summary.Sources(recipe.file, output.target, recipe, control=recipe.control)
-            request = {**of_recipe.requested(recipe), **_stated(recipe)}
+            request = {**of_recipe.requested(recipe), **manifest.stated(recipe.statement)}
             said = facts.of_summary(
                 self.con,
                 request,
@@ -448,12 +450,6 @@ def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return all(
         one.get(name) == other.get(name) for name in ("source", "release", "hierarchies")
     ) and {**one["roles"], "confirmed": None} == {**other["roles"], "confirmed": None}
-
-
-def _stated(recipe: Recipe) -> dict[str, Any]:
-    return {name: recipe.statement.get(name) or None for name in manifest.STATEMENT} | {
-        "assumptions": list(recipe.statement.get("assumptions", []))
-    }
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.recipes import FORM, Recipe, release_keys
 
 NUMBERS = ("k", "l", "t", "beta", "suppression_limit")
-WORDS = ("purpose", "recipient", "audience")
+WORDS = ("purpose", "recipient", "environment")
 TRANSPARENT, HOW = parameters_of(Transparent).values()
 SLOW = 3.0  # seconds of a preview after which it runs on a button
 
@@ -149,12 +149,12 @@ class Session:
     def choice_of(self, answer: str) -> str:
         """Return a name of what decides about an answer: other k are compared whatever k is, and
         remedies are those of one verdict."""
-        release, audience = self.tables["release"], self.tables["statement"].get("audience")
+        release, environment = self.tables["release"], self.tables["statement"].get("environment")
         if answer == "compare":
             others = {n: value for n, value in release.items() if n not in ("k", "l")}
-            return self._named(others, audience)
+            return self._named(others, environment)
         if answer == "remedies":
-            return self._named(release, audience, self.judged_by)
+            return self._named(release, environment, self.judged_by)
         return self.choice
 
     def _named(self, *parts: Any) -> str:
@@ -214,7 +214,7 @@ class Session:
             measured,
             accepted=recipe.accepted,
             limits=stricter(NAME, recipe.stricter),
-            audience=recipe.audience,
+            environment=recipe.environment,
             confirmed=recipe.confirmed,
         )
         tried = (self.answer_for("remedies") or {"reasons": []})["reasons"]

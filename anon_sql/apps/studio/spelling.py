@@ -28,7 +28,7 @@ _FIELDS = {  # of parameters: their words, and the id of the control
     "identifiers": ("the identifiers", ""),
     "keep": ("the kept columns", ""),
     "exclude": ("the columns that are left out", ""),
-    "audience": ("the recipient", "audience"),
+    "environment": ("the recipient", "environment"),
     "purpose": ("“Purpose”", "purpose"),
     "recipient": ("“Recipient”", "recipient"),
     "trim": ("trim", ""),

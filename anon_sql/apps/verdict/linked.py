@@ -62,12 +62,12 @@ def judged_tables(
     measured_in: Iterable[Figure] = (),
     accepted: Mapping[str, str] | None = None,
     limits: Mapping[str, Limit] = LINKED,
-    audience: str = "contract",
+    environment: str = "contract",
 ) -> Verdict:
     """Return the verdict on a release.
 
     written: the manifest, in a file called ``name``. failed: checks that do not hold. measured_in:
-    figures of the tables. accepted, limits, audience: as ``verdict`` takes them.
+    figures of the tables. accepted, limits, environment: as ``verdict`` takes them.
     """
     roles = {
         role: [
@@ -84,7 +84,7 @@ def judged_tables(
         "l": written["parameters"]["l"],
     }
     measured = Measured([*_figures(written, name), *measured_in], (), "", request=request)
-    found = verdict(measured, accepted=accepted, limits=limits, audience=audience)
+    found = verdict(measured, accepted=accepted, limits=limits, environment=environment)
     broken = [Reason(RED, "audit", f"“{each}” fails.", "", remedy=UNCHANGED) for each in failed]
     return Verdict(RED, [*broken, *found.reasons]) if broken else found
 

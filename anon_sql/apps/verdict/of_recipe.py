@@ -33,6 +33,7 @@ from anon_sql.hosts.duckdb.roles import carry_comments
 from anon_sql.hosts.kept import unique_on_kept, warn
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import naming, of_recipe
+from anon_sql.hosts.statements import require_review_ahead
 from anon_sql.measures.uniqueness import UNIQUE_SHARE
 
 HIERARCHY = "hierarchy"
@@ -104,7 +105,7 @@ def try_first(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> 
     t, found, refused = request["t"], None, None
     with Progress(function, 1) as progress:
         progress.show("trying the recipe")
-        judged_by = {"audience": recipe.audience}
+        judged_by = {"environment": recipe.environment}
         try:
             with trials(con, recipe.method, request, judged_by, exact=True) as few:
                 t, found = first(few)
@@ -122,7 +123,7 @@ def judging(recipe: Recipe, function: str) -> dict[str, Any]:
     return {
         "accepted": recipe.accepted,
         "limits": stricter(function, recipe.stricter),
-        "audience": recipe.audience,
+        "environment": recipe.environment,
         "confirmed": recipe.confirmed,
     }
 
@@ -137,6 +138,7 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     and leaves the state as it was, if the verdict is red, or amber and a rule lacks its sentence.
     """
     found = recipes.read_recipe("recipe", Path(path))
+    require_review_ahead("recipe", found.statement)
     if others := [name for name in ("parts", "part_rows") if name in found.parameters]:
         rule = "a release of anon_sql.recipe must not be made in parts"
         raise AnonError("recipe", rule, others[0], "anon-sql release makes it")

@@ -26,7 +26,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb.errors import as_raised, error_text
 from anon_sql.privacy import MODELS
 
-TIMES = (1, 2, 5)  # of the least k of an audience
+TIMES = (1, 2, 5)  # of the least k of an environment
 LS = (1, 2)
 LOSS = ("gcp", "query_error", "columns", "suppression_rate")  # limits of the verdict
 DISCLOSED = ("exposed_share",)  # what l is for; no limit is held against it
@@ -70,17 +70,18 @@ def recommend(
     request: Mapping[str, Any],
     *,
     limits: Mapping[str, Limit] = VERDICT,
-    audience: str = "contract",
+    environment: str = "contract",
     drawn: Drawn | None = None,
 ) -> Recommended:
     """Return the largest k that would lose little on the table ``raw``, else the least one.
 
-    The least k of the audience is tried, twice and five times as much, each with ``LS``. A k loses
-    little if no release with it has a reason. request: quasi, sensitive, hierarchy, entity and the
-    parameters of privacy models, None where nothing is asked; its k and l are not read. limits: of
-    the verdict. audience: of ``FLOORS``. drawn: the queries, if there are some already.
+    The least k of the environment is tried, twice and five times as much, each with ``LS``. A k
+    loses little if no release with it has a reason. request: quasi, sensitive, hierarchy, entity
+    and the parameters of privacy models, None where nothing is asked; its k and l are not read.
+    limits: of the verdict. environment: of ``FLOORS``. drawn: the queries, if there are some
+    already.
     """
-    ks = [FLOORS[audience] * times for times in TIMES]
+    ks = [FLOORS[environment] * times for times in TIMES]
     ls = LS if request["sensitive"] else LS[:1]
     call = _call(con, request)
     tried = []
@@ -92,7 +93,7 @@ def recommend(
         reasons = [reason for each in figures for reason in judged(each, limits)]
         of = row["k"], row["l"], row["classes"]
         tried.append(Tried(*of, figures, disclosed, reasons, row["note"]))
-    return Recommended(*_chosen(tried, ks, audience), tried, sql)
+    return Recommended(*_chosen(tried, ks, environment), tried, sql)
 
 
 def _rows(
@@ -160,7 +161,7 @@ def _figures(
         yield Figure(name, row[name], sql, note=note)
 
 
-def _chosen(tried: Sequence[Tried], ks: Sequence[int], audience: str) -> tuple[int, str]:
+def _chosen(tried: Sequence[Tried], ks: Sequence[int], environment: str) -> tuple[int, str]:
     """Return the recommended k, and why."""
     made = {k: [each for each in tried if each.k == k and each.note is None] for k in ks}
     little = [k for k in ks if made[k] and not any(each.reasons for each in made[k])]
@@ -169,7 +170,7 @@ def _chosen(tried: Sequence[Tried], ks: Sequence[int], audience: str) -> tuple[i
     if chosen == ks[-1] and little:
         return chosen, f"{known}: it reaches no limit of loss."
     if not little:
-        known = f"{least} is the least for the audience “{audience}”"
+        known = f"{least} is the least for the environment “{environment}”"
     refused = least if not little else next(k for k in ks if k > chosen)
     return chosen, f"{known}. {_refused([each for each in tried if each.k == refused])}"
 

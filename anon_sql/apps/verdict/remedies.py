@@ -296,7 +296,7 @@ def changes(reason: Reason, tried: Trials) -> Iterator[Change]:
     """Give the changes that could lift a reason, the smallest first."""
     request, known = tried.request, takes(tried.method)
     level, t, k = request.get("l") or 1, request.get("t"), request.get("k") or 1
-    floor = FLOORS[tried.judging.get("audience", "contract")]
+    floor = FLOORS[tried.judging.get("environment", "contract")]
     if _of_k(reason):
         yield Change("k", floor)
         return

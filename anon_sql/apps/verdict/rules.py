@@ -16,7 +16,8 @@ from anon_sql.audit.classes import FOREIGN
 from anon_sql.audit.compared import BY_ADDED
 from anon_sql.audit.parameters import PEOPLE
 from anon_sql.errors import AnonError, did_you_mean, listed
-from anon_sql.hosts.recipes import ACCEPTABLE, AUDIENCES
+from anon_sql.hosts.recipes import ACCEPTABLE
+from anon_sql.hosts.statements import ENVIRONMENTS
 from anon_sql.privacy import MODELS
 
 RED, AMBER, GREEN = "red", "amber", "green"
@@ -26,7 +27,7 @@ HEADINGS = {
     GREEN: "All required properties hold",
 }
 ACCEPTED = "No check fails, and the steward has accepted what is open"
-FLOORS = dict(zip(AUDIENCES, (11, 5), strict=True))  # least k by audience
+FLOORS = dict(zip(ENVIRONMENTS, (11, 5, 5), strict=True))  # least k by environment
 _PROMISED = tuple(model.name for model in MODELS)
 
 
@@ -267,12 +268,12 @@ def verdict(
     *,
     accepted: Mapping[str, str] | None = None,
     limits: Mapping[str, Limit] = VERDICT,
-    audience: str = "contract",
+    environment: str = "contract",
     confirmed: bool = True,
 ) -> Verdict:
     """Return the verdict on a release.
 
-    accepted: a sentence by rule. limits: ``VERDICT``, or stricter ones. audience: of ``FLOORS``.
+    accepted: a sentence by rule. limits: ``VERDICT``, or stricter ones. environment: of ``FLOORS``.
     confirmed: whether the roles were read.
     """
     sentences = accepted or {}
@@ -280,7 +281,7 @@ def verdict(
         *_audited(measured),
         *(_beside_control(r, measured) for f in measured.figures for r in judged(f, limits)),
         *_alone(measured),
-        *_chosen(measured, audience, confirmed),
+        *_chosen(measured, environment, confirmed),
     ]
     reasons = [
         replace(each, accepted=sentences.get(each.rule) or None) if each.level == AMBER else each
@@ -474,7 +475,7 @@ def _alone(measured: Measured) -> Iterator[Reason]:
             yield Reason(AMBER, "l_alone", text, *of, remedy=remedy)
 
 
-def _chosen(measured: Measured, audience: str, confirmed: bool) -> Iterator[Reason]:
+def _chosen(measured: Measured, environment: str, confirmed: bool) -> Iterator[Reason]:
     """Give what the steward has not decided, or decided to have less of."""
     request, sql = measured.request, measured.audit_sql
     if not request["sensitive"]:
@@ -484,12 +485,12 @@ def _chosen(measured: Measured, audience: str, confirmed: bool) -> Iterator[Reas
         )
         remedy = "Declare the columns that must not become known as sensitive."
         yield Reason(AMBER, "choice", text, sql, remedy=remedy)
-    k, floor = request.get("k"), FLOORS[audience]
+    k, floor = request.get("k"), FLOORS[environment]
     if k is not None and 2 <= k < floor:
-        text = f"k is {k}; for the audience “{audience}” at least {floor} is usual."
+        text = f"k is {k}; for the environment “{environment}” at least {floor} is usual."
         fewer = [name for name, least in FLOORS.items() if least <= k]
         remedy = f"Require k = {floor}"
-        remedy += f", or choose the audience “{fewer[0]}”." if fewer else "."
+        remedy += f", or choose the environment “{fewer[0]}”." if fewer else "."
         yield Reason(AMBER, "choice", text, sql, k, remedy=remedy)
     if not confirmed:
         text = "The roles of the columns are not confirmed."

@@ -9,7 +9,8 @@
     quasi=none, sensitive=none, identifiers=none, keep=none, hierarchy=none, unique_share=0,
     beta=none, delta=none, purpose=none, recipient=none, assumptions=none, previous=none,
     previous_share=0, suppressed='keep', options=none, beta_kind='enhanced', max_share=none,
-    exclude=none, series=none, key='env:ANON_KEY', unit='person', ordered=none) %}
+    exclude=none, series=none, key='env:ANON_KEY', unit='person', ordered=none, environment=none,
+    review_by=none, review=none) %}
   {%- if execute -%}
   {%- set location = render(config.get('location', default=external_location(this, config))) -%}
   {%- set files = [previous] if previous is string else previous or [] -%}
@@ -19,7 +20,8 @@
     'unique_share': unique_share, 'beta': beta, 'delta': delta, 'purpose': purpose,
     'recipient': recipient, 'assumptions': assumptions, 'previous_share': previous_share,
     'suppressed': suppressed, 'options': options, 'beta_kind': beta_kind, 'max_share': max_share,
-    'exclude': exclude, 'key': key, 'unit': unit, 'ordered': ordered
+    'exclude': exclude, 'key': key, 'unit': unit, 'ordered': ordered, 'environment': environment,
+    'review_by': review_by, 'review': review
   } -%}
   copy (
     select

@@ -94,7 +94,7 @@ def test_facts_are_those_of_sql(made, said):
     shown = summary(page(made))
     for text in (digest(raw), digest(safe), "120 rows, 5 columns", "k = 10, l = 2", "seed 42"):
         assert text in shown
-    assert said["recommended"]["why"].startswith("5 is the least for the audience “contract”.")
+    assert said["recommended"]["why"].startswith("5 is the least for the environment “contract”.")
     assert f"recommended k {said['recommended']['why'][:100]}" in shown
     assert re.search(r"file of \d{4}-\d\d-\d\d \d\d:\d\d UTC", shown)
 
@@ -288,7 +288,7 @@ def crowded(tmp_path_factory):
     long = "Words of a steward who has much to say about all of this. " * 6
     stated = (
         f"[statement]\npurpose = '{long}'\nrecipient = '{long}'\n"
-        f"assumptions = {[long] * 5}\naudience = 'public'\n\n"
+        f"assumptions = {[long] * 5}\nenvironment = 'public'\n\n"
     )
     rules = (
         *("audit", "inferred", "lifted", "l_alone", "near", "gcp", "query_error", "columns"),

@@ -196,7 +196,7 @@ def test_errors_of_choices_and_releases_name_fields_of_the_screens(tmp_path):
         ("t", "7", []), ("t", "-1", []), ("beta", "-2", []), ("suppression_limit", "7", []),
         ("weight", "-1", ["age"]), ("weight", "nothing", ["age"]), ("method", "none", []),
         ("method", "datafly", []), ("method", "full_domain", []), ("method", "top_down", []),
-        ("method", "sdka", []), ("audience", "friends", []), ("role", "boss", ["age"]),
+        ("method", "sdka", []), ("environment", "friends", []), ("role", "boss", ["age"]),
         ("role", "quasi", ["unknown"]), ("accepted:none", "x", []), ("nothing", "1", []),
         ("entity", "nobody", []), ("role", "identifier", ["age", "city"]),
     ]  # fmt: skip

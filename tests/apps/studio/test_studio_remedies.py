@@ -96,11 +96,11 @@ def test_a_release_that_is_gone_is_made_again_on_a_button(lossy):
     assert 'role="alert"' not in lossy.page("/data/rows?table=released&confirmed=yes")
 
 
-def test_another_audience_is_tried_again(lossy):
+def test_another_environment_is_tried_again(lossy):
     lossy.page("/data/remedies")
-    lossy.choose("audience", "public")
+    lossy.choose("environment", "public")
     assert NOW in lossy.page("/data/check")
-    lossy.choose("audience", "contract")
+    lossy.choose("environment", "contract")
     lossy.page("/data/remedies")
     assert NOW not in lossy.page("/data/check")
 

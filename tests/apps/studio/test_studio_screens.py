@@ -56,11 +56,11 @@ def test_the_recommended_k_is_that_of_the_verdict_whatever_k_is_chosen(studio, f
     assert found.why in unescape(page)
     studio.choose("k", 8)
     assert found.why in unescape(studio.page("/data/compare"))
-    studio.choose("audience", "public")
+    studio.choose("environment", "public")
     assert "Recommend k</button>" in studio.page("/data/compare")
-    public = recommend(fresh, {**recipe, **roles}, audience="public")
+    public = recommend(fresh, {**recipe, **roles}, environment="public")
     assert public.why in unescape(studio.page("/data/compare?run=yes"))
-    studio.choose("audience", "contract")
+    studio.choose("environment", "contract")
 
 
 def test_figures_of_the_check_are_those_of_sql(studio, fresh):
@@ -106,7 +106,7 @@ def test_a_choice_names_itself_and_so_does_what_is_shown_of_it(studio):
     ("name", "value", "columns"),
     [
         ("role", "boss", ["age"]), ("role", "quasi", ["unknown"]), ("nothing", 1, []),
-        ("method", "no_method", []), ("audience", "friends", []), ("k", "many", []),
+        ("method", "no_method", []), ("environment", "friends", []), ("k", "many", []),
         ("accepted:nothing", "x", []), ("hierarchy", True, ["age"]),
     ],
 )  # fmt: skip

@@ -98,7 +98,7 @@ def test_the_signed_summary_is_one_page_of_a4(tmp_path):
     long = "Words of a steward who has much to say about all of this. " * 6
     with chosen(tmp_path, purpose=long, recipient=long, assumptions="\n".join([long] * 5)) as found:
         found.choose("read", False, ["age"])
-        found.choose("audience", "public")
+        found.choose("environment", "public")
         found.page("/data/check?run=yes")
         compared = unescape(found.page("/data/compare?run=yes"))
         for rule in ("roles", "choice", "gcp", "query_error", "columns", "l_alone", "inferred"):

@@ -54,7 +54,7 @@ class Plant:
     group: str = GROUP
     request: dict[str, Any] = field(default_factory=dict)
     audited: bool = True
-    audience: str = "contract"
+    environment: str = "contract"
     confirmed: bool = True
 
 
@@ -211,6 +211,6 @@ PLANTS = {
         "choice", "amber", request={"sensitive": [], "keep": ["s"], **LOOSE},
         released="CREATE OR REPLACE TABLE released AS SELECT label_a AS a, label_b AS b, s FROM whole",
     ),
-    "k below the floor of the public": Plant("choice", "amber", audience="public"),
+    "k below the floor of the public": Plant("choice", "amber", environment="public"),
     "roles that are not confirmed": Plant("roles", "amber", confirmed=False),
 }  # fmt: skip

@@ -79,7 +79,7 @@ def test_the_numbers_are_those_of_one_table():
 
 def test_choices_are_amber():
     assert said(changed(parameters={"k": 4}))[1] == [("amber", "choice", None)]
-    assert said(GOOD, audience="public")[1] == [("amber", "choice", None)]
+    assert said(GOOD, environment="public")[1] == [("amber", "choice", None)]
     assert said(changed("visit", roles={"quasi": ["ward"], "sensitive": []}))[1] == [
         ("amber", "choice", None)
     ]

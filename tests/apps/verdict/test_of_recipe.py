@@ -44,7 +44,7 @@ def written(con, folder, text="", confirmed="true", **release):
         {"file": "people.parquet", "schema_sha256": recipes.schema_sha256(types)},
         ROLES,
         release={"k": 5, "l": 2, "t": 0.5, **release},
-        statement={"audience": "contract"},
+        statement={"environment": "contract"},
         made={},
     )
     said = path.read_text().replace("confirmed = false", f"confirmed = {confirmed}")

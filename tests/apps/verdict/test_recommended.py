@@ -76,7 +76,7 @@ def test_the_largest_that_no_limit_stops(con):
     found = recommend(con, NOTHING, limits=limited(gcp=0))
     assert found.k == 5
     assert found.why.startswith(
-        "5 is the least for the audience “contract”. With k = 5: The quasi-identifiers have lost "
+        "5 is the least for the environment “contract”. With k = 5: The quasi-identifiers have lost "
     )
     assert {each.rule for tried in found.tried for each in tried.reasons} >= {"gcp"}
 
@@ -93,23 +93,23 @@ def test_a_loss_with_l_alone_stops_too(con):
     assert "With k = 5 and l = 2: " in found.why
 
 
-@pytest.mark.parametrize("audience", FLOORS)
-def test_each_audience_has_its_floor(con, audience):
+@pytest.mark.parametrize("environment", FLOORS)
+def test_each_environment_has_its_floor(con, environment):
     con.execute(RAW)
-    found = recommend(con, {**NOTHING, "sensitive": []}, audience=audience)
-    floor = FLOORS[audience]
+    found = recommend(con, {**NOTHING, "sensitive": []}, environment=environment)
+    floor = FLOORS[environment]
     assert list(by_size(found)) == [(floor, 1), (2 * floor, 1), (5 * floor, 1)]
 
 
 def test_a_small_table_has_the_floor_and_a_sentence(con):
     con.execute(f"{RAW} LIMIT 8")
     found = recommend(con, {**NOTHING, "quasi": ["a"], "sensitive": []})
-    assert found.why.startswith("5 is the least for the audience “contract”. With k = 5: ")
+    assert found.why.startswith("5 is the least for the environment “contract”. With k = 5: ")
     assert [bool(each.note) for each in found.tried] == [False, True, True]
     con.execute(f"{RAW} LIMIT 4")
     found = recommend(con, {**NOTHING, "sensitive": []})
     assert found.why == (
-        "5 is the least for the audience “contract”. With k = 5 there is no release: "
+        "5 is the least for the environment “contract”. With k = 5 there is no release: "
         "anonymize: k must be at most the number of rows, 4, got k := 5"
     )
     assert all(each.note and not each.figures for each in found.tried)

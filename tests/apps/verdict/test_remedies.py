@@ -65,13 +65,13 @@ def test_leaving_out_the_column_with_the_greatest_loss_comes_before_a_smaller_k(
     assert "protects less" not in said
 
 
-def test_a_smaller_k_is_left_to_the_owner_and_never_below_the_audience(con):
+def test_a_smaller_k_is_left_to_the_owner_and_never_below_the_environment(con):
     scattered(con)
     request = {"quasi": ["w"], "k": 100, "l": None, "t": None, "sensitive": []}
     (said,) = tried(con, [reason("gcp", level=AMBER)], {**request, "k": 200})
     assert said.startswith("k = 100 instead of 200 lifts it: "), said
     assert said.endswith("A smaller k protects less, so that is your decision.")
-    (said,) = tried(con, [reason("gcp")], {**request, "k": 11}, audience="public")
+    (said,) = tried(con, [reason("gcp")], {**request, "k": 11}, environment="public")
     assert said == VERDICT["gcp"].remedy  # which 400 rows do not break
 
 
@@ -96,19 +96,19 @@ def test_a_rule_that_protects_people_is_lifted_by_more_protection_only(rule, t):
 
 
 @pytest.mark.parametrize("rule", sorted({limit.rule for limit in VERDICT.values()} - {*DISCLOSED}))
-def test_no_remedy_asks_for_less_than_the_audience_needs(rule):
+def test_no_remedy_asks_for_less_than_the_environment_needs(rule):
     request = {**REQUEST, "k": 12, "t": 0.1}
-    few = Trials(None, 1, 1, "anonymize", request, {"audience": "public"}, by_loss=["a", "b"])
+    few = Trials(None, 1, 1, "anonymize", request, {"environment": "public"}, by_loss=["a", "b"])
     found = list(changes(reason(rule, "a"), few))
     assert found
     assert all(each.value >= 11 for each in found if each.name == "k")
     assert all(each.value <= 0.5 for each in found if each.name == "t")
 
 
-def test_a_k_below_the_audience_is_tried(con):
+def test_a_k_below_the_environment_is_tried(con):
     con.execute(RAW)
     low = Reason(AMBER, "choice", "k is 5.", "", 5, remedy="Require k = 11.")
-    (said,) = tried(con, [low], {}, audience="public")
+    (said,) = tried(con, [low], {}, environment="public")
     assert said.startswith("k = 11 instead of 5 lifts it, loss ")
 
 

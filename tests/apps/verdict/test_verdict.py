@@ -25,7 +25,7 @@ def measured(con, plant):
 
 
 def judged(con, plant, **more):
-    options = {"audience": plant.audience, "confirmed": plant.confirmed, **more}
+    options = {"environment": plant.environment, "confirmed": plant.confirmed, **more}
     return verdict(measured(con, plant), **options)
 
 

@@ -12,6 +12,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts import recipes
 from anon_sql.hosts.duckdb.binding import types_of
 from anon_sql.hosts.duckdb.registry import udf
+from anon_sql.hosts.statements import require_review_ahead
 
 NAME = "anonymize_recipe"
 _IN_PARTS = ("parts", "part_rows")
@@ -53,6 +54,7 @@ def _recipe(path: Any) -> recipes.Recipe:
     if not isinstance(path, str):
         raise AnonError(NAME, "path must be the path of a recipe", type(path).__name__)
     recipe = recipes.read_recipe(NAME, Path(path))
+    require_review_ahead(NAME, recipe.statement)
     for name in _IN_PARTS:
         if name in recipe.parameters:
             rule = f"{name} must be left out"
