@@ -20,7 +20,7 @@ CONSEQUENCE = {
     "wider_labels": "The labels were widened after the release was made.",
     "unique_range_ends": "The end of the range is the value of a single person.",
     "added_columns": "It is not decided whether these columns may be published.",
-    "identifiers": "The release names people. It is not anonymous.",
+    "identifiers": "The release names people, so it is not anonymous for anybody.",
     "identifying_columns": "Such a column works like an identifier.",
     "row_numbers": "An attacker who has the raw table looks up rows by their number.",
     "identifying_combinations": (
