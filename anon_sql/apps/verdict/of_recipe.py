@@ -107,7 +107,7 @@ def try_first(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> 
         progress.show("trying the recipe")
         judged_by = {"environment": recipe.environment}
         try:
-            with trials(con, recipe.method, request, judged_by, exact=True) as few:
+            with trials(con, recipe.method, request, judged_by) as few:
                 t, found = first(few)
                 refused = next(iter(few.refused.values()), None)
         except NotCopied:

@@ -25,7 +25,7 @@ from anon_sql.methods.method import find_method
 
 ROWS = 5_000  # of a table that a trial releases
 FEWER = 1_000  # where the time of a method grows with their square
-FEW = 500  # rows that are released with the effort that is asked for
+FEW = 500  # rows that are released with effort := 'best', whose time grows most
 MOST = 6  # changes that are tried for a verdict
 OUT = "leaving out"
 _ROLES = ("quasi", "sensitive", "identifiers", "keep")
@@ -96,8 +96,7 @@ class Trials:
     """Releases of some rows of ``raw``, each with its verdict, made once.
 
     rows: of ``raw``; of: how many the table has. request: what is asked of the release, with its
-    options. judging: what ``verdict`` takes besides. queried: whether queries are measured. exact:
-    whether a table of few rows is released with the effort that is asked for.
+    options. judging: what ``verdict`` takes besides. queried: whether queries are measured.
     """
 
     con: duckdb.DuckDBPyConnection
@@ -107,7 +106,6 @@ class Trials:
     request: Mapping[str, Any]
     judging: Mapping[str, Any]
     queried: bool = True
-    exact: bool = False
     made: dict[Change | None, Trial | None] = field(default_factory=dict)
     by_loss: list[str] = field(default_factory=list)  # quasi-identifiers, the most lost first
     refused: dict[Change | None, AnonError] = field(default_factory=dict)
@@ -159,8 +157,8 @@ class Trials:
         asked |= {"exclude": others, UNIQUE: None}
         known = takes(self.method)
         call = {n: v for n, v in asked.items() if n in known and v not in (None, [])}
-        if "effort" in known and not (self.exact and self.of <= FEW):
-            call["effort"] = "fast"
+        if call.get("effort") == "best" and self.rows > FEW:
+            call["effort"] = "good"
         with as_raised():
             made = f"{self.method}('raw'{arguments(call)})"
             self.con.execute(f"CREATE OR REPLACE TABLE released AS FROM {made}")
@@ -202,7 +200,6 @@ def trials(
     *,
     rows: int = ROWS,
     queried: bool = True,
-    exact: bool = False,
 ) -> Iterator[Trials]:
     """Copy rows of ``raw``, and its hierarchies, to a database in memory for trials.
 
@@ -228,7 +225,7 @@ def trials(
         trial.execute("SET TimeZone = 'UTC'")
         for name, sql in copied.items():
             copy(con.sql(sql), trial, name)
-        yield Trials(trial, min(count, rows), count, method, request, judging, queried, exact)
+        yield Trials(trial, min(count, rows), count, method, request, judging, queried)
 
 
 class NotCopied(Exception):

@@ -44,7 +44,7 @@ def test_the_page_says_what_was_tried_as_the_command_does(lossy):
     assert NOW in page
     assert all(each.endswith(BARE) for each in reasons(page))
     tried = lossy.page("/data/remedies")
-    assert "Leaving out age lifts it: " in tried
+    assert "Leaving out height lifts it: " in tried
     assert "tried on 1,000 rows." in tried
     lossy.page("/save", {"recipe": "lossy.recipe.toml", "overwrite": True})
     said = anon(lossy.folder, "release", "lossy.recipe.toml", "lossy.parquet")
@@ -92,7 +92,7 @@ def test_a_release_that_is_gone_is_made_again_on_a_button(lossy):
     page = lossy.page("/data/check")
     assert NOW not in page
     assert BUTTON in page
-    assert "Leaving out age lifts it: " in lossy.page("/data/remedies?run=yes")
+    assert "Leaving out height lifts it: " in lossy.page("/data/remedies?run=yes")
     assert 'role="alert"' not in lossy.page("/data/rows?table=released&confirmed=yes")
 
 
