@@ -60,8 +60,9 @@ def sections(
 
 
 def _badness(row: Mapping[str, Any]) -> tuple[float, float]:
-    """Return what orders attacks: the lower end of the gain, or the rate without a control."""
-    return (row["rate"] if row["gain"] is None else row["low"]), row["rate"]
+    """Return what orders attacks: the lower end of the gain, or without a control the rate beyond
+    that without the release."""
+    return (row["rate"] - row["naive_rate"] if row["gain"] is None else row["low"]), row["rate"]
 
 
 def sentence(criterion: str, row: Mapping[str, Any], limits: Mapping[str, Limit] = VERDICT) -> str:
@@ -75,10 +76,11 @@ def sentence(criterion: str, row: Mapping[str, Any], limits: Mapping[str, Limit]
         )
     limit = limits[criterion]
     source = limit.source if limit == VERDICT[criterion] else "the recipe"
+    reached = limit.level(row["low"]) or "not reached"
     return (
         f"{figure}, and {percent(row['control_rate'])} for the control: gain {signed(row['gain'])} "
-        f"(95% interval {signed(row['low'])} to {signed(row['high'])}). At its lower end, amber "
-        f"from {percent(limit.amber)}, red from {percent(limit.red)} ({source})."
+        f"(95% interval {signed(row['low'])} to {signed(row['high'])}). Limits of its lower end: "
+        f"amber {percent(limit.amber)}, red {percent(limit.red)} ({source}): {reached}."
     )
 
 

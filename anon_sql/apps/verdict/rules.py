@@ -72,23 +72,23 @@ _GAINED = (0.15, 0.25)  # of a gain, at its lower end: docs/measurements/gain.md
 VERDICT: Mapping[str, Limit] = {
     ISOLATION: Limit(
         "isolation",
-        "Conditions that an attacker writes from the release ({note}) match exactly one person of "
-        "the table more often than one of the control: the gain is at least {found}.",
+        "Single people are isolated: the gain over the control is at least {found}, by conditions "
+        "that an attacker writes from the release ({note}).",
         _HIDDEN,
         *_GAINED,
     ),
     LINKAGE: Limit(
         "linkage",
-        "An attacker with two sources of the same people ({note}) links their records by the "
-        "release more often than those of the control: the gain is at least {found}.",
+        "Records are linked: the gain over the control is at least {found}, by an attacker with "
+        "two sources of the same people ({note}).",
         _HIDDEN,
         *(0.01, 0.09),
         source="red: Health Canada, EMA Policy 0070; amber: calibration",
     ),
     INFERENCE: Limit(
         "inference",
-        "An attacker who knows the quasi-identifiers guesses the {column} of people in the table "
-        "more often than that of the control: the gain is at least {found}.",
+        "The {column} is guessed: the gain over the control is at least {found}, by an attacker "
+        "who knows the quasi-identifiers.",
         _HIDDEN,
         *_GAINED,
     ),

@@ -48,8 +48,8 @@ def test_each_sentence_has_figure_control_interval_limit_and_source(files):
     assert criteria["control"]["rows"] == 500
     for name in ("isolation", "linkage", "inference"):
         text = criteria[name]["sentence"]
-        assert re.search(r"%.* for the control: gain .* \(95% interval .* to .*\)\. At its", text)
-        assert re.search(r"amber from \d+%, red from \d+% \(.*calibration", text)
+        assert re.search(r"%.* for the control: gain .* \(95% interval .* to .*\)\. Limits", text)
+        assert re.search(r"amber \d+%, red \d+% \(.*calibration.*\): (not reached|amber)\.", text)
         for row in criteria[name]["rows"]:
             assert row["low"] <= row["gain"] <= row["high"]
     shown = page(files, "r.html")
@@ -118,8 +118,8 @@ def test_a_stricter_limit_is_that_of_the_recipe():
     row = {"attack": "ill", "attempts": 9, "successes": 3.0, "rate": 0.3, "control_rate": 0.2}
     row |= {"naive_rate": 0.1, "gain": -0.1, "low": -0.2, "high": 0.0004}
     limits = stricter("report", {"inference": {"red": 0.2}})
-    assert "amber from 15%, red from 20% (the recipe)" in sentence("inference", row, limits)
-    assert "amber from 15%, red from 25% (calibration" in sentence("inference", row, VERDICT)
+    assert "amber 15%, red 20% (the recipe): not reached." in sentence("inference", row, limits)
+    assert "amber 15%, red 25% (calibration" in sentence("inference", row, VERDICT)
     assert signed(-0.1) == "-10%"
     assert signed(0.0004) == "less than 0.1%"
     assert signed(None) == "-"
