@@ -40,7 +40,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
-from anon_sql.errors import AnonError, Words
+from anon_sql.errors import AnonError, Parameter, Words
 from anon_sql.hosts import recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
@@ -347,7 +347,7 @@ class Bench:
         assert made is not None
         judged = verdict(made.measured, **of_recipe.judging(recipe, NAME))
         of_recipe.require_stated(NAME, recipe.statement)
-        require_review_ahead(NAME, recipe.statement)
+        require_review_ahead(NAME, recipe.statement, Parameter)
         of_recipe.require_signable(NAME, judged)
         paths = {
             "release": self._new(names["release"], tuple(files.FORMATS), overwrite),

@@ -21,7 +21,8 @@ from anon_sql.hosts import recipes
 from anon_sql.hosts.recipes import FORM, Recipe, release_keys
 
 NUMBERS = ("k", "l", "t", "beta", "suppression_limit")
-WORDS = ("purpose", "recipient", "environment")
+WORDS = ("purpose", "recipient", "environment", "review_by")
+LISTS = ("assumptions", "review")  # of the statement, an entry per line
 TRANSPARENT, HOW = parameters_of(Transparent).values()
 SLOW = 3.0  # seconds of a preview after which it runs on a button
 
@@ -273,9 +274,9 @@ class Session:
                 self._of_columns("role", "identifier", [str(value)])
         elif name == TRANSPARENT.name:
             self._set_transparent(str(value))
-        elif name == "assumptions":
+        elif name in LISTS:
             lines = (line.strip() for line in str(value).splitlines())
-            self.tables["statement"]["assumptions"] = [line for line in lines if line]
+            self.tables["statement"][name] = [line for line in lines if line]
         else:
             raise AnonError(NAME, "a choice must be a known one", f"'{name}'")
 

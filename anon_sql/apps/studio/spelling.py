@@ -31,6 +31,7 @@ _FIELDS = {  # of parameters: their words, and the id of the control
     "environment": ("the recipient", "environment"),
     "purpose": ("“Purpose”", "purpose"),
     "recipient": ("“Recipient”", "recipient"),
+    "review_by": ("“Review by”", "review_by"),
     "trim": ("trim", ""),
     "IN": ("the file", ""),
     "FILE": ("the file", ""),

@@ -1,6 +1,7 @@
 """What the studio writes, and when not: red, amber, a full disk, an engine that is killed."""
 
 import contextlib
+import datetime
 import json
 import os
 import re
@@ -111,6 +112,22 @@ def test_the_signed_summary_is_one_page_of_a4(tmp_path):
     first.write_text(text[: text.index('<div class="annex">')] + "</body></html>", "utf-8")
     assert printed_pages(first, tmp_path) == 1
     assert printed_pages(tmp_path / NAMES["summary"], tmp_path) > 1  # the annex begins on another
+
+
+def test_for_whom_and_until_when(tmp_path):
+    day = datetime.date.today()
+    with chosen(tmp_path, environment="secure", review_by=str(day)) as found:
+        found.page("/data/check?run=yes")
+        found.choose("accepted:roles", "They were read.")
+        assert "“Review by” must be a date after today" in unescape(found.page("/write", NAMES))
+        assert left(tmp_path) == set()
+        found.choose("review_by", str(day.replace(year=day.year + 1, day=1)))
+        found.choose("review", "the register\n\nnew releases")
+        assert "✓ Written" in found.page("/write", NAMES)
+    stated = json.loads((tmp_path / f"{NAMES['release']}.anon.json").read_text())["statement"]
+    assert (stated["recipient"], stated["environment"]) == ("A university", "secure")
+    assert stated["review"] == ["the register", "new releases"]
+    assert stated["review_by"] > str(day)
 
 
 def test_red_writes_nothing_and_nor_does_amber_without_a_sentence(tmp_path):
