@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -154,3 +155,14 @@ def is_long_tuple(node):
         and isinstance(node.slice, ast.Tuple)
         and len(node.slice.elts) > 2
     )
+
+
+def test_a_class_of_a_finished_package_shares_its_name_with_no_other():
+    """A reader who meets ``Part`` must not have to ask which one."""
+    files = defaultdict(set)
+    for package in sorted({*FINISHED} - {"apps/shell", "kernels"}):
+        for path in files_of(package):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    files[node.name.lstrip("_")].add(path.relative_to(PACKAGE).as_posix())
+    assert {name: places for name, places in files.items() if len(places) > 1} == {}

@@ -77,7 +77,7 @@ class FirstSource:
 
 
 @dataclass(frozen=True)
-class Secret:
+class SecretColumns:
     """What an attacker wants to learn."""
 
     secret: Any = param(
@@ -91,7 +91,7 @@ class Secret:
 
 declare(ISOLATION, Attempts, PairColumns)
 declare(LINKAGE, FirstSource, Attempts, PairColumns)
-declare(INFERENCE, Secret, Attempts, PairColumns)
+declare(INFERENCE, SecretColumns, Attempts, PairColumns)
 
 
 @dataclass(frozen=True)

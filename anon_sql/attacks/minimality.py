@@ -148,7 +148,7 @@ def minimality(
                 control = other.tried(runs, call.seed, progress)
     table_rows = []
     for name in request.sensitive:
-        column = _Column(attacker, source.keys[name])
+        column = _AttackedColumn(attacker, source.keys[name])
         table_rows.append(
             _row(
                 name,
@@ -184,7 +184,7 @@ class _CellCounts(NamedTuple):
     counts: Ints
 
 
-class _Column:
+class _AttackedColumn:
     """An attacked sensitive column; keys: binary[n], its sort keys."""
 
     def __init__(self, attacker: Attacker, keys: pa.Array) -> None:

@@ -82,7 +82,7 @@ class _DistinctRows:
         return np.append(self._often, np.ones(self.distinct - len(self._often), np.int32))
 
 
-class _Numbered:
+class _DistinctValues:
     """The distinct values of a column, or of several together, and the position of each row's."""
 
     def __init__(self) -> None:
@@ -185,12 +185,12 @@ class RawRows(_Side):
 
     def __init__(self, together: bool = True) -> None:
         super().__init__(together)
-        self._values: dict[str, _Numbered] = {}
+        self._values: dict[str, _DistinctValues] = {}
 
     def _hold(self, quasi_hashes: Marks, values: Columns, hashes: Hashes) -> None:
         for name, column in values.items():
             batch = pa.record_batch([column], [name])
-            self._values.setdefault(name, _Numbered()).add(hashes[name], batch)
+            self._values.setdefault(name, _DistinctValues()).add(hashes[name], batch)
 
     def raw(self, ascending: Mapping[str, bool], distinct: Mapping[str, pa.StructArray]) -> Raw:
         """Return the rows, and forget them; ascending, distinct: as in ``Raw``."""
@@ -220,7 +220,7 @@ class ReleasedRows(_Side):
 
     def __init__(self, together: bool = True) -> None:
         super().__init__(together)
-        self._classes = _Numbered()
+        self._classes = _DistinctValues()
 
     def _hold(self, quasi_hashes: Marks, values: Columns, hashes: Hashes) -> None:
         if values:  # a release without quasi-identifiers is refused once all rows are read
@@ -228,7 +228,7 @@ class ReleasedRows(_Side):
 
     def released(self, views: Mapping[str, Any]) -> ReleasedTable:
         """Return the classes and rows, and forget them; views: as in ``ReleasedTable``."""
-        classes, self._classes = self._classes, _Numbered()
+        classes, self._classes = self._classes, _DistinctValues()
         class_of, weights = classes.rows.array().astype(np.int32), self._distinct_rows.weights()
         sizes = weighed(class_of, weights, classes.hashes.count)
         order, _ = kernels.hashing.group(class_of, len(sizes))

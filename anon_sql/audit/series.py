@@ -40,7 +40,7 @@ class SeriesClasses:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _NumberedTuples:
     """Tuples of values, numbered below ``count``.
 
     values: int64[count, s], the sensitive values of each tuple. unit_of_tuple, cohort_tuples:
@@ -141,7 +141,7 @@ def series_properties(
     ]
 
 
-def _rows(state: State, table: SeriesTable, shown: SeriesClasses, cohorts: Ints) -> _Rows:
+def _rows(state: State, table: SeriesTable, shown: SeriesClasses, cohorts: Ints) -> _NumberedTuples:
     cohort = integers(state.tuples["cohort"].combine_chunks())
     is_present = np.isin(cohort, cohorts)
     texts = [
@@ -162,7 +162,7 @@ def _rows(state: State, table: SeriesTable, shown: SeriesClasses, cohorts: Ints)
         ]
     class_of = np.repeat(np.arange(len(shown.tuples)), integers(pc.list_value_length(shown.tuples)))
     unit_of_tuple = np.searchsorted(cohorts, cohort[is_present])
-    return _Rows(
+    return _NumberedTuples(
         len(values), values, unit_of_tuple, cohort_tuples, class_of, row_tuples, person_tuples
     )
 
@@ -172,7 +172,7 @@ def _counts(codes: Ints, count: int) -> Ints:
 
 
 def _fits(
-    rows: _Rows, columns: Sequence[Coverage], unit_of: Ints, present: Bools, units: int
+    rows: _NumberedTuples, columns: Sequence[Coverage], unit_of: Ints, present: Bools, units: int
 ) -> _Fits:
     """Compare each class with all people and with the tuples of cohorts.
 
@@ -253,7 +253,7 @@ def _undecided(meaning: str, example: str | None = None) -> list[Property]:
     return [Property(name, 0, None, None, meaning, example) for name in PROPERTIES]
 
 
-def _series(rows: _Rows, fits: _Fits, k: int | None) -> Property:
+def _series(rows: _NumberedTuples, fits: _Fits, k: int | None) -> Property:
     tuples, fitting, shown = fits.tuple_counts
     excess = np.bincount(tuples, np.maximum(shown - fitting, 0), rows.count).astype(np.int64)
     total, in_series = _counts(rows.row_tuples, rows.count), _counts(rows.cohort_tuples, rows.count)

@@ -25,7 +25,7 @@ from anon_sql.errors import (
 )
 
 
-class Option(Protocol):
+class AcceptedValues(Protocol):
     """The accepted values of one parameter."""
 
     def read(self, function: str, name: str, value: Any) -> Any:
@@ -118,7 +118,7 @@ class Positive:
 class OrNull:
     """NULL, or a value that another option accepts."""
 
-    option: Option
+    option: AcceptedValues
 
     def read(self, function: str, name: str, value: Any) -> Any:
         return None if value is None else self.option.read(function, name, value)
@@ -196,7 +196,7 @@ class Declaration:
 
     name: str
     default: Any
-    accepts: Option
+    accepts: AcceptedValues
     says: str | Words
     null: str | Words | None = None
     note: str | Words = ""
@@ -223,7 +223,7 @@ class Declaration:
 
 def param(
     default: Any,
-    accepts: Option,
+    accepts: AcceptedValues,
     says: str | Words,
     *,
     null: str | Words | None = None,

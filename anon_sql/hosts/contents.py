@@ -21,7 +21,7 @@ _HEAD = 1 << 12  # bytes
 
 
 @dataclass(frozen=True)
-class Format:
+class ForeignFormat:
     """A format that is not CSV. hint: what to do about a file of it."""
 
     name: str
@@ -31,29 +31,29 @@ class Format:
 _UNPACK, _CONVERT = "unpack it first", "convert it to CSV or Parquet"
 _EXPORT = "export the table as CSV in UTF-8"
 _BINARY = {
-    b"PK\x03\x04": Format("a ZIP archive, such as an Excel workbook", _EXPORT),
-    b"\xd0\xcf\x11\xe0": Format("an Office file, such as an Excel workbook", _EXPORT),
-    b"PAR1\x15": Format("a Parquet file", "let its name end in .parquet"),
-    b"ARROW1\0": Format("an Arrow file", "write it as Parquet"),
-    b"SQLite format 3\0": Format("a SQLite database", _EXPORT),
-    b"%PDF-": Format("a PDF file", _EXPORT),
-    b"\x1f\x8b": Format("a gzip file", "let its name end in .csv.gz, or .tsv.gz"),
-    b"\x28\xb5\x2f\xfd": Format("a zstd file", "let its name end in .csv.zst, or .tsv.zst"),
-    b"\xfd7zXZ\0": Format("an xz file", _UNPACK),
-    b"7z\xbc\xaf\x27\x1c": Format("a 7z archive", _UNPACK),
+    b"PK\x03\x04": ForeignFormat("a ZIP archive, such as an Excel workbook", _EXPORT),
+    b"\xd0\xcf\x11\xe0": ForeignFormat("an Office file, such as an Excel workbook", _EXPORT),
+    b"PAR1\x15": ForeignFormat("a Parquet file", "let its name end in .parquet"),
+    b"ARROW1\0": ForeignFormat("an Arrow file", "write it as Parquet"),
+    b"SQLite format 3\0": ForeignFormat("a SQLite database", _EXPORT),
+    b"%PDF-": ForeignFormat("a PDF file", _EXPORT),
+    b"\x1f\x8b": ForeignFormat("a gzip file", "let its name end in .csv.gz, or .tsv.gz"),
+    b"\x28\xb5\x2f\xfd": ForeignFormat("a zstd file", "let its name end in .csv.zst, or .tsv.zst"),
+    b"\xfd7zXZ\0": ForeignFormat("an xz file", _UNPACK),
+    b"7z\xbc\xaf\x27\x1c": ForeignFormat("a 7z archive", _UNPACK),
 }
-_DUCKDB = Format("a DuckDB database", "write FILE.duckdb:schema.table")
+_DUCKDB = ForeignFormat("a DuckDB database", "write FILE.duckdb:schema.table")
 _TEXT = {
-    re.compile(r"""\{\s*("|\}|$)|\[\s*([\[{"]|$)"""): Format(
+    re.compile(r"""\{\s*("|\}|$)|\[\s*([\[{"]|$)"""): ForeignFormat(
         "JSON", "convert it to CSV or Parquet"
     ),
-    re.compile(r"<(\?xml\b|!--|!doctype\b|[a-z][^<>\n]*>\s*(<|\n|$))", re.IGNORECASE): Format(
-        "XML or HTML", _EXPORT
-    ),
+    re.compile(
+        r"<(\?xml\b|!--|!doctype\b|[a-z][^<>\n]*>\s*(<|\n|$))", re.IGNORECASE
+    ): ForeignFormat("XML or HTML", _EXPORT),
 }
 
 
-def other_format(head: bytes, encoding: str = "utf-8") -> Format | None:
+def other_format(head: bytes, encoding: str = "utf-8") -> ForeignFormat | None:
     """Return the format of a file that is not CSV, by its first bytes; None for one that may be."""
     for start, file_format in _BINARY.items():
         if head.startswith(start):

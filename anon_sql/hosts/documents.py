@@ -27,7 +27,7 @@ class Odd(ValueError):
 
 
 @dataclass(frozen=True)
-class Where:
+class Satisfying:
     """A shape that a predicate decides."""
 
     holds: Callable[[Any], bool]
@@ -49,9 +49,11 @@ class Each:
 
 
 NUMBER = (int, float)
-COUNT = Where(lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0)
-SHARE = Where(lambda value: _is(value, NUMBER) and 0 <= value <= 1)
-SHA256 = Where(lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
+COUNT = Satisfying(
+    lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 0
+)
+SHARE = Satisfying(lambda value: _is(value, NUMBER) and 0 <= value <= 1)
+SHA256 = Satisfying(lambda value: isinstance(value, str) and bool(_SHA256.fullmatch(value)))
 NAMES = [str]
 
 
@@ -66,7 +68,7 @@ def plain_name(value: Any) -> bool:
     )
 
 
-PLAIN = Where(plain_name)
+PLAIN = Satisfying(plain_name)
 
 
 def read_json(path: Path) -> Any:
@@ -161,7 +163,7 @@ def misfit(value: Any, shape: Any, name: str = "") -> str | None:
     elif isinstance(shape, list):
         wrongs = _of_entries(value, shape[0], name)
     else:
-        fits = shape.holds(value) if isinstance(shape, Where) else _is(value, shape)
+        fits = shape.holds(value) if isinstance(shape, Satisfying) else _is(value, shape)
         return None if fits else name
     return next((wrong for wrong in wrongs if wrong is not None), None)
 

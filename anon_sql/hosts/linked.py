@@ -44,7 +44,7 @@ from anon_sql.hosts.files import (
 )
 from anon_sql.hosts.linked_manifest import described
 from anon_sql.linked.options import LinkedCall, Linking
-from anon_sql.linked.release import Counted, ReleasedTables, release
+from anon_sql.linked.release import ReleasedTables, TableCounts, release
 from anon_sql.linked.rows import TableRows
 from anon_sql.linked.schema import Node, Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
@@ -156,7 +156,7 @@ def release_linked(
         "quasi": quasi, "sensitive": sensitive, "identifiers": identifiers, "keep": keep,
         "exclude": exclude,
     }  # fmt: skip
-    target = _Target(con, into, format_files, overwrite)
+    target = _LinkedTarget(con, into, format_files, overwrite)
     target.require_new()
     whole = nullcontext() if in_transaction(con) else transaction(con)
     with stopping.call(*owner_of(con), encloses=True), whole:
@@ -309,11 +309,11 @@ def rows_of_table(
     return rows_from(node, {name: rows.column(name) for name in rows.column_names})
 
 
-def _released(count: Counted) -> TableReleased:
+def _released(count: TableCounts) -> TableReleased:
     return TableReleased(count.rows, count.left_out, count.unlinked, count.gcp)
 
 
-class _Target:
+class _LinkedTarget:
     """Where the tables go: a schema, or a folder."""
 
     def __init__(self, con: duckdb.DuckDBPyConnection, into: str, files: str, overwrite: bool):

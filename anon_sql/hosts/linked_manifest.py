@@ -15,7 +15,7 @@ from anon_sql.hosts.documents import (
     SHA256,
     SHARE,
     Each,
-    Where,
+    Satisfying,
 )
 from anon_sql.linked.options import Linking
 from anon_sql.linked.release import ReleasedTables
@@ -27,14 +27,14 @@ MARK = "linked_manifest"
 ENDINGS = (".parquet", ".csv")
 _ROLES = {"quasi": "quasi", "sensitive": "sensitive", "keep": "keep", "identifiers": "identifier"}
 _LINK = {"child": str, "columns": NAMES, "keys": NAMES}
-_POSITIVE = Where(lambda value: COUNT.holds(value) and value > 0)
+_POSITIVE = Satisfying(lambda value: COUNT.holds(value) and value > 0)
 
 
-def _choice(name: str) -> Where:
+def _choice(name: str) -> Satisfying:
     """Return the shape of a parameter that is one of several words."""
     accepts = parameters_of(Linking)[name].accepts
     assert isinstance(accepts, Choice)
-    return Where(accepts.words.__contains__)
+    return Satisfying(accepts.words.__contains__)
 
 
 _CHOICES = {name: _choice(name) for name in ("surplus", "orphans", "format", "effort")}

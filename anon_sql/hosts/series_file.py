@@ -165,7 +165,7 @@ def _tables(con: duckdb.DuckDBPyConnection, home: str) -> set[str]:
 
 
 @dataclass(frozen=True)
-class _Written:
+class _PendingFile:
     """A temporary file, the name that it is to get, and its hash."""
 
     temporary: Path
@@ -186,12 +186,14 @@ class _Written:
             self.temporary.replace(self.target)
 
 
-def _writing(con: duckdb.DuckDBPyConnection, home: str) -> list[_Written]:
+def _writing(con: duckdb.DuckDBPyConnection, home: str) -> list[_PendingFile]:
     """Return the files of a release: itself, and then its manifest, if any."""
     rows = con.execute(
         f"SELECT temporary, target, sha256 FROM {home}.main.{_WRITING} ORDER BY rowid"
     ).fetchall()
-    return [_Written(Path(temporary), Path(target), sha256) for temporary, target, sha256 in rows]
+    return [
+        _PendingFile(Path(temporary), Path(target), sha256) for temporary, target, sha256 in rows
+    ]
 
 
 def _settle(con: duckdb.DuckDBPyConnection, home: str, *, undo: bool) -> None:

@@ -159,7 +159,7 @@ def _blocks(bins: npt.NDArray[np.int32]) -> Iterator[Ints]:
 
 
 @dataclass(frozen=True)
-class _Column:
+class _WideColumn:
     """A column of the wide rows: a quasi-identifier of persons, or a copy of one of a table below.
 
     values: of all rows of the table. row_of: int32[n], the row that each person shows, -1 for none;
@@ -186,7 +186,7 @@ def _wide(
     schema: Schema,
     tied: Mapping[str, LinkedRows],
     points: Mapping[str, LinkedPoints | None],
-) -> Iterator[_Column]:
+) -> Iterator[_WideColumn]:
     """Yield the columns of the wide rows."""
     persons = tied[schema.root].count
     for node in schema.nodes.values():
@@ -200,7 +200,8 @@ def _wide(
             weight = share * call.weights.get((node.name, name), 1.0)
             values, kind = table_points.binned[name], node.table.types[name]
             yield from (
-                _Column(name, kind, weight, values, row_of, table_points.domain) for row_of in shown
+                _WideColumn(name, kind, weight, values, row_of, table_points.domain)
+                for row_of in shown
             )
 
 
@@ -222,7 +223,7 @@ def _cut(
     call: LinkedCall,
     rows: LinkedRows,
     bins: npt.NDArray[np.int32],
-    wide: list[_Column],
+    wide: list[_WideColumn],
     persons: Ints,
 ) -> npt.NDArray[np.int32]:
     """Return the class of some persons, int32[m], as in a release of all of them."""

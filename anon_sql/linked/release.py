@@ -44,7 +44,7 @@ CLASSES = "class"
 
 
 @dataclass(frozen=True)
-class Counted:
+class TableCounts:
     """The counts of one released table.
 
     raw: rows of the table. rows: released and linked. unlinked: released without a link. orphans:
@@ -70,7 +70,7 @@ class ReleasedTables:
 
     tables: dict[str, pa.Table]
     assemblies: Mapping[str, "Assembly"]
-    counts: Mapping[str, Counted]
+    counts: Mapping[str, TableCounts]
     smallest: int
     classes: int
 
@@ -199,7 +199,7 @@ def _require_all(
     schema: Schema,
     persons: int,
     tables: Mapping[str, pa.Table],
-    counts: Mapping[str, Counted],
+    counts: Mapping[str, TableCounts],
 ) -> None:
     """Raise AnonError unless every person and every row of the plan is released."""
     for name, count in counts.items():
@@ -348,7 +348,7 @@ def _weights(schema: Schema, made: Plan, node: Node, child: Node) -> npt.NDArray
     return weights
 
 
-def _counted(call: LinkedCall, schema: Schema, made: Plan, node: Node, raw: int) -> Counted:
+def _counted(call: LinkedCall, schema: Schema, made: Plan, node: Node, raw: int) -> TableCounts:
     rows, linked = made.tied[node.name], made.linked[node.name]
     unlinked = int(((made.groups[node.name] >= 0) & ~linked).sum())
     least = 0
@@ -359,7 +359,7 @@ def _counted(call: LinkedCall, schema: Schema, made: Plan, node: Node, raw: int)
     if points is not None and node.quasi and linked.any():
         linked_rows = np.flatnonzero(linked)
         gcp = loss(points.table(linked_rows), node.quasi, made.groups[node.name][linked_rows])
-    return Counted(raw, int(linked.sum()), unlinked, rows.orphans, least, gcp)
+    return TableCounts(raw, int(linked.sum()), unlinked, rows.orphans, least, gcp)
 
 
 def loss(table: QuasiTable, names: list[str], group: Ints) -> float:

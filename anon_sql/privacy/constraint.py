@@ -274,7 +274,7 @@ def constraint(
     return Constraint(k, rules, tuple(column.name for column in columns), required)
 
 
-class _Attribute(NamedTuple):
+class _KeyCounts(NamedTuple):
     """The keys of a column: values, or pairs of a value and a person if persons are counted.
 
     keys: of each row. value: of each key. counts: the number of keys of each value.
@@ -285,10 +285,10 @@ class _Attribute(NamedTuple):
     counts: Counts
 
 
-def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> _Attribute:
+def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> _KeyCounts:
     """Return the keys of a column."""
     if persons is None:
-        return _Attribute(
+        return _KeyCounts(
             codes,
             np.arange(non_null + 1, dtype=np.int32),
             np.bincount(codes, minlength=non_null + 1),
@@ -297,7 +297,7 @@ def _attribute(codes: Codes, non_null: int, persons: Codes | None) -> _Attribute
     pairs, keys = np.unique(codes.astype(np.int64) * person_count + persons, return_inverse=True)
     value = (pairs // person_count).astype(np.int32)
     counts = np.bincount(value, minlength=non_null + 1)
-    return _Attribute(keys.reshape(-1).astype(np.int32), value, counts)
+    return _KeyCounts(keys.reshape(-1).astype(np.int32), value, counts)
 
 
 def _padded(rows: Sequence[npt.NDArray[Any]], kind: type) -> npt.NDArray[Any]:

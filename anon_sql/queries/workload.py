@@ -53,7 +53,7 @@ _NEAR = 0.1  # relative error of the selectivity at which drawing stops
 _BARE = ("TINY", "SMALL", "INT", "BIG", "HUGE", "U", "DEC", "FLOAT", "DOUBLE")
 
 
-class _Column:
+class _DrawnColumn:
     """A column. codes: of its sorted values, -1 for NULL. sql: each value as SQL."""
 
     def __init__(self, name: str, kind: str, values: pa.Array):
@@ -126,7 +126,7 @@ def workload(
         raise AnonError(_FUNCTION, rule, f"{attributes} of {len(types)}")
     present = {name: values for name, values in groups.items() if values is not None}
     columns = [
-        _Column(name, kind, present[name])
+        _DrawnColumn(name, kind, present[name])
         for name, kind in types.items()
         if name in present and present[name].null_count < len(present[name])
     ]
@@ -140,7 +140,7 @@ def workload(
 
 
 def _query(
-    columns: list[_Column],
+    columns: list[_DrawnColumn],
     counts: npt.NDArray[np.int64],
     options: RandomQueries,
     rng: np.random.Generator,

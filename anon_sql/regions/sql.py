@@ -98,7 +98,7 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
     return exp.select(*of_all).from_(groups.subquery("groups")).sql(dialect)
 
 
-class _QuasiColumn(NamedTuple):
+class _QuasiPosition(NamedTuple):
     """A quasi-identifier: its position, its name, and whether it is not text."""
 
     position: int
@@ -106,10 +106,10 @@ class _QuasiColumn(NamedTuple):
     is_number: bool
 
 
-def _quasi(request: Request) -> Iterator[_QuasiColumn]:
+def _quasi(request: Request) -> Iterator[_QuasiPosition]:
     """Yield the quasi-identifiers."""
     for c, (name, sql_type) in enumerate(request.quasi.items()):
-        yield _QuasiColumn(c, name, is_number(request.function, name, sql_type))
+        yield _QuasiPosition(c, name, is_number(request.function, name, sql_type))
 
 
 def value_count_select(request: Request, name: str, dialect: str, source: str) -> str:

@@ -60,7 +60,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class _Match:
+class _NamePart:
     first: int
     last: int
     meaning: Meaning
@@ -210,7 +210,7 @@ def _is_measure(word: str) -> bool:
     )
 
 
-def _lies_within(match: _Match, other: _Match) -> bool:
+def _lies_within(match: _NamePart, other: _NamePart) -> bool:
     """Return whether a match lies within a longer one."""
     return (
         other.first <= match.first
@@ -219,7 +219,7 @@ def _lies_within(match: _Match, other: _Match) -> bool:
     )
 
 
-def _matches(words: list[str]) -> Iterator[_Match]:
+def _matches(words: list[str]) -> Iterator[_NamePart]:
     """Return the terms that some consecutive words of a name, written together, are."""
     exact = _terms().exact
     for first in range(len(words)):
@@ -227,9 +227,9 @@ def _matches(words: list[str]) -> Iterator[_Match]:
             text = "".join(words[first : last + 1])
             if first == last:
                 for word_meaning in _meanings_of(text):
-                    yield _Match(first, last, word_meaning)
+                    yield _NamePart(first, last, word_meaning)
             elif text in exact:
-                yield _Match(first, last, exact[text])
+                yield _NamePart(first, last, exact[text])
 
 
 def _meanings_of(word: str) -> list[Meaning]:

@@ -226,7 +226,7 @@ def test_of_values_dealt_at_random_no_more_is_right_than_by_the_class(con, monke
     con.execute(f"CREATE TABLE released AS FROM rayden('raw', {given})")
     judged = []
 
-    class Column(minimality._Column):
+    class Column(minimality._AttackedColumn):
         def claims(self, tried, surer):
             found = super().claims(tried, surer)
             for deal in tried.dealt[:30]:
@@ -236,7 +236,7 @@ def test_of_values_dealt_at_random_no_more_is_right_than_by_the_class(con, monke
                     judged.append((dealt.correct - dealt.by_chance) / dealt.claimed)
             return found
 
-    monkeypatch.setattr(minimality, "_Column", Column)
+    monkeypatch.setattr(minimality, "_AttackedColumn", Column)
     (row,) = attack(con, f"method := 'rayden', {given}, runs := 200")
     # the control has claims of its own, or none
     assert abs(np.mean(judged[:30])) < 0.05 < row["correct_share"] - row["baseline_share"]

@@ -189,7 +189,7 @@ AUDITED = {
     BY_AUDIT: Fault(STEPS[BY_AUDIT].plant, found={"identifiers", "row_numbers"}),
     **IN_RULES,
     "quasi-identifiers of the next row handed over": Fault(
-        after(release._Rows, "source", next_row),
+        after(release._FrameRows, "source", next_row),
         found={"true_labels", "covered_rows", "matched_rows"},
     ),
 }

@@ -14,13 +14,13 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.functions import audit as functions
-from anon_sql.hosts.duckdb.rows import Statement
+from anon_sql.hosts.duckdb.rows import RunningStatement
 from anon_sql.pipeline.request import Request
 from tests.sentence import fails
 
 pytestmark = pytest.mark.oldest
 
-HERE = Statement("db", 7, 1)
+HERE = RunningStatement("db", 7, 1)
 CALL = Request("test", 1, {})
 ONE = Workers("test")
 
@@ -95,9 +95,9 @@ def test_nobody_gets_a_buffer_twice(number):
 
 def test_a_connection_that_starts_another_statement_forgets_the_last(number):
     same = buffer.start(CALL, HERE, 1, "")
-    others = [buffer.start(CALL, Statement(db, 8, 1), 1, "") for db in ("db", "other")]
+    others = [buffer.start(CALL, RunningStatement(db, 8, 1), 1, "") for db in ("db", "other")]
     assert {number, same, *others} <= set(buffer._open)
-    buffer.start(CALL, Statement("db", 7, 2), 1, "")
+    buffer.start(CALL, RunningStatement("db", 7, 2), 1, "")
     assert not {number, same} & set(buffer._open)
     assert set(others) <= set(buffer._open)
 
@@ -105,7 +105,7 @@ def test_a_connection_that_starts_another_statement_forgets_the_last(number):
 def test_what_nobody_came_for_in_an_hour_is_forgotten(number, monkeypatch):
     now = time.monotonic()
     monkeypatch.setattr(buffer.time, "monotonic", lambda: now + buffer.HOUR + 1)
-    buffer.start(CALL, Statement("another", 1, 1), 1, "")
+    buffer.start(CALL, RunningStatement("another", 1, 1), 1, "")
     assert number not in buffer._open
 
 

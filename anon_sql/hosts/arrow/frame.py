@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from anon_sql.core.arrow import occurring, one_array
 from anon_sql.core.names import quote
 from anon_sql.core.running import Workers
-from anon_sql.hosts.arrow.rows import Columns
+from anon_sql.hosts.arrow.rows import ArrowColumns
 
 Positions = npt.NDArray[np.int32]
 _SAMPLE = 4096  # values of a column that show whether they recur
@@ -27,7 +27,7 @@ class Frame:
     """
 
     native: Any
-    columns: Columns
+    columns: ArrowColumns
 
     def from_table(self, table: pa.Table) -> Any:
         """Return a table as a frame of this kind."""
@@ -48,9 +48,9 @@ class Frame:
     ) -> Any:
         """Return released rows as a frame that ``finished`` takes: of pandas, Polars or PyArrow.
 
-        rows: the columns that are released unchanged, as ``Columns.read`` returns them. positions:
-        the rows of each of them, int32[r]. labels: of each quasi-identifier, r values. The columns
-        of the result are in the order of the table.
+        rows: the columns that are released unchanged, as ``ArrowColumns.read`` returns them.
+        positions: the rows of each of them, int32[r]. labels: of each quasi-identifier, r values.
+        The columns of the result are in the order of the table.
         """
         jobs: list[tuple[Callable[[], Any]]] = [
             (partial(_taken, rows[name], places),) for name, places in positions.items()
@@ -90,7 +90,9 @@ def _call(make: Callable[[], Any]) -> Any:
     return make()
 
 
-def in_own_types(names: Sequence[str], columns: Columns, casts: Mapping[str, str | None]) -> str:
+def in_own_types(
+    names: Sequence[str], columns: ArrowColumns, casts: Mapping[str, str | None]
+) -> str:
     """Return released columns in their SQL types, as a SQL list."""
     wanted = [
         columns.cast(name)

@@ -24,7 +24,7 @@ from anon_sql.errors import AnonError
 from anon_sql.hosts.arrow.checking import require_as_checked
 from anon_sql.hosts.arrow.database import Settings, cursor
 from anon_sql.hosts.arrow.frame import Frame, Positions
-from anon_sql.hosts.arrow.rows import Columns, unreadable
+from anon_sql.hosts.arrow.rows import ArrowColumns, unreadable
 from anon_sql.hosts.duckdb.identifiers import FIRST, looks_of
 from anon_sql.hosts.duckdb.roles import shapes_of
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
@@ -79,7 +79,7 @@ def released(
     request = looked_at(request, columns, rows, settings)
     if rows.num_rows == 0:
         return _empty(frame, request, rows, shown_names, settings)
-    table = _Rows(request, columns, rows, scratch, Workers(function, settings.threads))
+    table = _FrameRows(request, columns, rows, scratch, Workers(function, settings.threads))
     made = table.with_records() if request.method and request.method.perturbative else None
     core_release = release(table.source() if made is None else made.source(), request, paths)
     origin = {} if made is None else made.origin or {}
@@ -94,7 +94,7 @@ def released(
 
 
 def warn_of_rows(
-    function: str, columns: Columns, settings: Settings, arguments: Mapping[str, Any]
+    function: str, columns: ArrowColumns, settings: Settings, arguments: Mapping[str, Any]
 ) -> None:
     """Warn if an identifier says that people have several rows, of which k counts each.
 
@@ -129,12 +129,14 @@ def warn_of_rows(
         )
 
 
-def _relation(columns: Columns, settings: Settings) -> Relation:
+def _relation(columns: ArrowColumns, settings: Settings) -> Relation:
     """Return what ``checked`` needs to know of a table."""
     return Relation(columns.types, columns.comments, settings.threads, settings.time_zone)
 
 
-def looked_at(request: Request, columns: Columns, rows: pa.Table, settings: Settings) -> Request:
+def looked_at(
+    request: Request, columns: ArrowColumns, rows: pa.Table, settings: Settings
+) -> Request:
     """Return a request after a look at the columns that only a ``*`` releases.
 
     rows: what ``read`` returned. Raises AnonError if one of them looks like an identifier.
@@ -159,7 +161,7 @@ def _require_memory(request: Request, rows: int, settings: Settings) -> None:
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _FrameRows:
     """The rows of a call.
 
     columns: those of the table; rows: what ``read`` returned of them. origin: int32[n] by released
@@ -168,7 +170,7 @@ class _Rows:
     """
 
     request: Request
-    columns: Columns
+    columns: ArrowColumns
     rows: pa.Table
     scratch: duckdb.DuckDBPyConnection
     workers: Workers
@@ -240,7 +242,7 @@ class _Rows:
         except duckdb.Error as error:
             raise unreadable(self.request.function, error) from None
 
-    def with_records(self) -> "_Rows":
+    def with_records(self) -> "_FrameRows":
         """Return the rows with synthetic records of rare sensitive values after them."""
         request, real = self.request, self.rows.num_rows
         require_sensitive(request)
@@ -268,7 +270,7 @@ class _Rows:
         whole = np.arange(real, dtype=np.int32)
         origin = {name: np.append(whole, of.astype(np.int32)) for name, of in positions.items()}
         rows = pa.concat_tables([self.rows, added])
-        return _Rows(request, self.columns, rows, self.scratch, self.workers, origin, real)
+        return _FrameRows(request, self.columns, rows, self.scratch, self.workers, origin, real)
 
 
 def _assembled(
@@ -356,7 +358,7 @@ def _empty(
 
 
 def earlier_quasi(
-    function: str, columns: Columns, settings: Settings, arguments: Mapping[str, Any]
+    function: str, columns: ArrowColumns, settings: Settings, arguments: Mapping[str, Any]
 ) -> Sequence[str]:
     """Return the quasi-identifiers of a call, which the labels of ``like`` are read of."""
     return roles_of(function, _relation(columns, settings), arguments).quasi

@@ -22,7 +22,7 @@ _MOST_CATEGORIES = 1000  # of an ordered categorical that is an ENUM, whose type
 
 
 @dataclass(frozen=True)
-class Columns:
+class ArrowColumns:
     """The columns of a table, whose rows are read when they are asked for.
 
     types: SQL type by name, in the order of the table. comments: by folded name, of columns that
@@ -55,7 +55,7 @@ def of_relation(
     relation: duckdb.DuckDBPyRelation,
     scratch: duckdb.DuckDBPyConnection,
     comments: Mapping[str, str | None] | None = None,
-) -> Columns:
+) -> ArrowColumns:
     """Return the columns of a relation of DuckDB.
 
     scratch: a connection of this package's own, which is asked what Arrow makes of a type.
@@ -100,10 +100,10 @@ def of_relation(
                 )
         return rows.select(list(names))
 
-    return Columns(types, read, comments or {}, carried)
+    return ArrowColumns(types, read, comments or {}, carried)
 
 
-def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection) -> Columns:
+def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection) -> ArrowColumns:
     """Return the columns of a PyArrow table, with the comments in the metadata of its fields."""
     if misread := [each for each in table.schema if is_misread(each.type)]:
         raise AnonError(
@@ -123,7 +123,7 @@ def of_arrow(function: str, table: pa.Table, scratch: duckdb.DuckDBPyConnection)
     ordered = {
         name: kind for name in table.column_names if (kind := _enum_of(table[name])) is not None
     }
-    return Columns(
+    return ArrowColumns(
         dict(zip(table.column_names, types, strict=True)) | ordered,
         lambda names: table.select(list(names)),
         comments,

@@ -46,7 +46,7 @@ from anon_sql.privacy.class_values import NULL, ordered
 MAX_RELEASES = 12  # releases, as the macro binds them
 
 
-class Part:
+class ReleaseInput:
     """The classes of one release, as the macro passes them.
 
     columns: of the whole tuple, those that the release has.
@@ -190,7 +190,7 @@ class Reading:
     views: Sequence[View]
     names: Sequence[str]
     sensitive: Sequence[str]
-    parts: Sequence[Part]
+    parts: Sequence[ReleaseInput]
     codes: Mapping[str, Codes]
 
     def rows(
@@ -227,7 +227,8 @@ def read_releases(read_: Any, person_rows: Any, packed_parts: Any) -> Reading:
     require_any(function, roles.sensitive)
     packed = one_array(packed_parts)
     parts = [
-        Part(function, name, packed.field(position), roles) for position, name in enumerate(names)
+        ReleaseInput(function, name, packed.field(position), roles)
+        for position, name in enumerate(names)
     ]
     for part in parts:
         _require_bound(function, roles, scope, part.bound)
@@ -278,7 +279,7 @@ def _require_bound(
     require_bound(function, wanted, bound_keep, "keep")
 
 
-def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Codes]:
+def _codes(function: str, roles: Roles, parts: Sequence[ReleaseInput]) -> dict[str, Codes]:
     """Number the values of each column of the tuple that a release has.
 
     Raises AnonError unless some release has each sensitive column, and all have a column in one
@@ -310,7 +311,7 @@ def _codes(function: str, roles: Roles, parts: Sequence[Part]) -> dict[str, Code
 
 
 def _views(
-    sensitive: Sequence[str], parts: Sequence[Part], codes: Mapping[str, Codes]
+    sensitive: Sequence[str], parts: Sequence[ReleaseInput], codes: Mapping[str, Codes]
 ) -> tuple[list[View], list[list[ReleasedTuples | None]]]:
     """Return the views of the sensitive columns, and what each release shows in each of them."""
     views: list[View] = []
@@ -365,7 +366,7 @@ def _combined(
     return dict(zip(parts, np.split(code, ends), strict=True)), values
 
 
-def _shown(part: Part, kept: npt.NDArray[np.bool_], tuples: Ints) -> ReleasedTuples:
+def _shown(part: ReleaseInput, kept: npt.NDArray[np.bool_], tuples: Ints) -> ReleasedTuples:
     starts = np.searchsorted(part.class_of[kept], np.arange(part.classes + 1))
     return ReleasedTuples(starts, tuples, part.counts[kept])
 

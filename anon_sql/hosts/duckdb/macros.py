@@ -118,7 +118,7 @@ def _words(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Place:
+class SchemaMacros:
     """The macros with names of this package in a schema, or the temporary ones."""
 
     macros: Mapping[str, Macro]
@@ -157,7 +157,7 @@ def _read_mark(mark: str) -> tuple[str, Mapping[str, str]]:
         return "", {}
 
 
-def places(rows: Iterable[tuple[str, bool, bool, str, str | None, str, str]]) -> list[Place]:
+def places(rows: Iterable[tuple[str, bool, bool, str, str | None, str, str]]) -> list[SchemaMacros]:
     """Return the macros with names of this package among the rows of LOOK, by place."""
     macros_by_place: dict[tuple[bool, str], dict[str, Macro]] = {}
     for name, macro, temporary, schema, comment, parameters, definition in rows:
@@ -166,7 +166,7 @@ def places(rows: Iterable[tuple[str, bool, bool, str, str | None, str, str]]) ->
             before = place[name].definitions if name in place else ()
             definitions = (*before, (parameters, definition))
             place[name] = Macro(name, temporary, schema, comment, definitions)
-    return [Place(macros) for macros in macros_by_place.values()]
+    return [SchemaMacros(macros) for macros in macros_by_place.values()]
 
 
 def kind(name: str) -> str:

@@ -48,7 +48,7 @@ _open: dict[int, "Buffered"] = {}
 
 
 @dataclass(frozen=True)
-class Statement:
+class RunningStatement:
     """A statement: name of the open database, DuckDB's connection id and query id."""
 
     database: str
@@ -63,7 +63,7 @@ class Buffered:
     touched: when it was last used; stop: its token, of the step that begins it.
     """
 
-    statement: Statement
+    statement: RunningStatement
     touched: float = field(default_factory=time.monotonic, kw_only=True)
     stop: Stop | None = field(default_factory=stopping.current, kw_only=True, repr=False)
 
@@ -112,7 +112,7 @@ class RowBuffer(Buffered):
         return self.columns
 
 
-def start(request: Request, statement: Statement, most: int, too_large: str) -> int:
+def start(request: Request, statement: RunningStatement, most: int, too_large: str) -> int:
     """Return the number of a new buffer; delete those that failed statements left behind."""
     return hold(RowBuffer(statement, request, most, too_large))
 
@@ -313,7 +313,7 @@ def begin(
         function, relation, arguments, complete=first(releases), drops=drops, key_of=key_of
     )
     most, too_large = rows_that_fit(request, setting["memory_limit"])
-    statement = Statement(database, first(connections), first(statements))
+    statement = RunningStatement(database, first(connections), first(statements))
     stopping.belongs_to(statement.connection)
     stopping.check(function)
     number = start(request, statement, most, f"the table must fit into memory, got {too_large}")

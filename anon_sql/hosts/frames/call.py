@@ -15,7 +15,7 @@ from anon_sql.errors import AnonError, Argument, Parameter, Python, SpelledAs
 from anon_sql.hosts.arrow.database import Settings, cursor, settings_of
 from anon_sql.hosts.arrow.frame import Frame
 from anon_sql.hosts.arrow.release import earlier_labels, earlier_quasi, released, warn_of_rows
-from anon_sql.hosts.arrow.rows import Columns, of_relation, unreadable
+from anon_sql.hosts.arrow.rows import ArrowColumns, of_relation, unreadable
 from anon_sql.hosts.call import paths_of
 from anon_sql.hosts.duckdb.errors import as_raised, own_error_text
 from anon_sql.hosts.duckdb.listening import passed_on
@@ -128,7 +128,7 @@ class _Room:
         self.first: Frame | None = None
         self.views: dict[str, pa.Table] = {}  # DuckDB does not hold the rows of a view
 
-    def add(self, parameter: str, columns: Columns) -> str:
+    def add(self, parameter: str, columns: ArrowColumns) -> str:
         """Return the name of a view of a table, on which comments say its roles."""
         name = f"{_PREFIX}{next(_numbers)}_{parameter}"
         names = list(columns.types)

@@ -17,7 +17,7 @@ from anon_sql.core.arrow import occurring, one_array
 from anon_sql.core.running import Workers
 from anon_sql.errors import AnonError, Argument, Parameter, listed
 from anon_sql.hosts.arrow.frame import Frame, Positions, in_own_types
-from anon_sql.hosts.arrow.rows import Columns, comments_of, of_arrow, of_relation, unreadable
+from anon_sql.hosts.arrow.rows import ArrowColumns, comments_of, of_arrow, of_relation, unreadable
 from anon_sql.hosts.columns import require_names
 from anon_sql.hosts.contents import (
     by_recipe,
@@ -156,7 +156,7 @@ def _narrowed(values: Any) -> Any:
     return kind
 
 
-def _restored(rows: Any, columns: Columns, casts: Mapping[str, str | None]) -> Any:
+def _restored(rows: Any, columns: ArrowColumns, casts: Mapping[str, str | None]) -> Any:
     """Return a relation of released rows in their SQL types."""
     return rows.project(in_own_types(rows.columns, columns, casts))
 

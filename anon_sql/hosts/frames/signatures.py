@@ -13,13 +13,13 @@ from textwrap import wrap
 
 from anon_sql.core.common_parameters import IN_SQL
 from anon_sql.core.parameters import (
+    AcceptedValues,
     Choice,
     Columns,
     ColumnWeights,
     Declaration,
     Flag,
     Number,
-    Option,
     OrNull,
     Positive,
     RelationOf,
@@ -162,7 +162,7 @@ def _kind(name: str, default: object) -> str:
     return "float" if is_number else "Any"
 
 
-def _python_type(accepts: Option, name: str, default: object) -> str:
+def _python_type(accepts: AcceptedValues, name: str, default: object) -> str:
     """Return the type of a declared parameter."""
     null = " | None" if default is None else ""
     if isinstance(accepts, OrNull):

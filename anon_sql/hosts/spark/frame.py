@@ -77,7 +77,7 @@ class Unpacking:
 
 
 @dataclass(frozen=True)
-class Frame:
+class SparkFrame:
     """The columns of a DataFrame.
 
     arrow: their Arrow types, as workers receive them. types: the SQL type of each by name, as
@@ -94,7 +94,7 @@ class Frame:
         return list(self.types)
 
 
-def described(function: str, df: Any) -> Frame:
+def described(function: str, df: Any) -> SparkFrame:
     """Return the columns of a DataFrame without reading a row.
 
     Raises AnonError for what is not a DataFrame, for names that occur twice or begin with
@@ -111,11 +111,11 @@ def described(function: str, df: Any) -> Frame:
     return frame_of(function, _arrow(function, df), comments)
 
 
-def frame_of(function: str, arrow: pa.Schema, comments: dict[str, str]) -> Frame:
+def frame_of(function: str, arrow: pa.Schema, comments: dict[str, str]) -> SparkFrame:
     """Return the columns of an Arrow schema, whose names are checked."""
     require_names(function, arrow.names)
     kinds = sql_types([pa.nulls(0, field.type) for field in arrow]) if len(arrow) else []
-    return Frame(arrow, dict(zip(arrow.names, kinds, strict=True)), comments)
+    return SparkFrame(arrow, dict(zip(arrow.names, kinds, strict=True)), comments)
 
 
 def _arrow(function: str, df: Any) -> pa.Schema:
@@ -159,7 +159,7 @@ _LISTS = ("attribute", "value", "level", "label")
 
 
 def requested(
-    function: str, frame: Frame, parameters: Mapping[str, Any], time_zone: str
+    function: str, frame: SparkFrame, parameters: Mapping[str, Any], time_zone: str
 ) -> Request:
     """Return the request of a call.
 

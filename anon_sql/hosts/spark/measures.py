@@ -24,7 +24,7 @@ from anon_sql.errors import SpelledAs
 from anon_sql.hosts.columns import HELPER
 from anon_sql.hosts.spark.frame import (
     SPARK,
-    Frame,
+    SparkFrame,
     column_of,
     described,
     hierarchy_rows,
@@ -85,13 +85,13 @@ def utility(
 
 
 @dataclass(frozen=True)
-class _Call:
+class _MeasureCall:
     """A checked call. released_names: the released column of each quasi-identifier, by its name."""
 
     function: str
     raw: Any
     released: Any
-    frame: Frame
+    frame: SparkFrame
     roles: Roles
     released_names: Mapping[str, str]
     types: Mapping[str, str]
@@ -112,13 +112,15 @@ def _measured(
         function, roles.quasi, frame.types, {fold(n): kind for n, kind in other.types.items()}
     )
     released_names = {name: by_fold[fold(name)] for name in roles.quasi}
-    call = _Call(function, raw, released, frame, roles, released_names, other.types)
+    call = _MeasureCall(function, raw, released, frame, roles, released_names, other.types)
     rows, domains = _domains(call, hierarchy_rows(function, hierarchy))
     counted = CountedRelease(function, rows, domains, *counted_as_printed(domains, *_classes(call)))
     return all_measures(counted, size, weights=weighted)
 
 
-def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[AttributeDomain]]:
+def _domains(
+    call: _MeasureCall, paths: pa.StructArray | None
+) -> tuple[int, Sequence[AttributeDomain]]:
     """Return the number of raw rows and the domain of each quasi-identifier, from two queries."""
     sql = sql_functions(call.function)
     types = {name: call.frame.types[name] for name in call.roles.quasi}
@@ -158,7 +160,7 @@ def _domains(call: _Call, paths: pa.StructArray | None) -> tuple[int, Sequence[A
     return rows, domains
 
 
-def _classes(call: _Call) -> tuple[Mapping[str, LabelCounts], Sizes]:
+def _classes(call: _MeasureCall) -> tuple[Mapping[str, LabelCounts], Sizes]:
     """Return the labels of each quasi-identifier, and the classes by their size, from one query."""
     sql, kinds = sql_functions(call.function), dict(call.released.dtypes)
     labels = [(column_of(name), kinds[name]) for name in call.released_names.values()]

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.errors import COMPARISONS, AnonError, Parameter, SpelledAs, Spelling, listed
-from anon_sql.hosts.spark.frame import Frame, frame_of, requested, sql_functions
+from anon_sql.hosts.spark.frame import SparkFrame, frame_of, requested, sql_functions
 from anon_sql.hosts.spark.release import in_regions, looked_at_rows, released_types
 from anon_sql.hosts.spark.routing import compiled_once
 from anon_sql.pipeline.request import Request
@@ -60,7 +60,7 @@ def _handler(function: str) -> type:
         request: Request | None = None
         arrow: pa.Schema | None = None
 
-    class Release:
+    class ReleaseHandler:
         """Collects the rows of a table, and yields their release after the last one."""
 
         def __init__(self, analyzed: Any) -> None:
@@ -106,7 +106,7 @@ def _handler(function: str) -> type:
             self._chunks.append(_arrow_rows(self._rows, self._arrow))
             self._rows.clear()
 
-    return Release
+    return ReleaseHandler
 
 
 def _arrow_rows(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
@@ -120,7 +120,7 @@ def _arrow_rows(rows: Sequence[Any], schema: pa.Schema) -> pa.Table:
     return pa.table(arrays, schema=pa.schema([pa.field(f.name, f.type) for f in schema]))
 
 
-def _frame(function: str, types: Any) -> Frame:
+def _frame(function: str, types: Any) -> SparkFrame:
     """Return the columns of a table argument. Raises AnonError for types that SQL cannot pass."""
     from pyspark.sql.pandas.types import to_arrow_schema
 

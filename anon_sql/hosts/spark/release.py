@@ -22,7 +22,7 @@ from anon_sql.hosts.spark.frame import (
     PACKED,
     ROWS,
     SPARK,
-    Frame,
+    SparkFrame,
     Unpacking,
     column_of,
     described,
@@ -35,7 +35,7 @@ from anon_sql.hosts.spark.frame import (
     sql_types_of_spark,
     unpacked,
 )
-from anon_sql.hosts.spark.routing import Rows, compiled_once
+from anon_sql.hosts.spark.routing import SparkRows, compiled_once
 from anon_sql.methods.method import release_methods
 from anon_sql.pipeline.request import Request
 from anon_sql.pipeline.table import release_table
@@ -170,7 +170,7 @@ def released(
     source = _source(df, frame, request)
     request = _looked_at(source, request)
     hashable = replace(request, kept=_hashable(source, request.kept))
-    rows = Rows(source, hashable, paths)
+    rows = SparkRows(source, hashable, paths)
     domain, many = rows.domain()
     schema, arrow = released_types(source.schema.fields, frame, request)
     if domain.rows == 0:
@@ -185,7 +185,7 @@ def released(
     return legal.mapInArrow(Unpacking(arrow), schema)
 
 
-def _source(df: Any, frame: Frame, request: Request) -> Any:
+def _source(df: Any, frame: SparkFrame, request: Request) -> Any:
     """Return the columns that are read; text in a collation of its own as plain text."""
     read = {*request.quasi, *request.kept, *filter(None, [request.entity])}
     return df.select(
@@ -231,7 +231,9 @@ def _hashable(source: Any, kept: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def released_types(source: Sequence[Any], frame: Frame, request: Request) -> tuple[Any, pa.Schema]:
+def released_types(
+    source: Sequence[Any], frame: SparkFrame, request: Request
+) -> tuple[Any, pa.Schema]:
     """Return the types of the released columns, in Spark and in Arrow; source: the fields read."""
     types = sql_types_of_spark(request.function)
     fields, arrow = [], []

@@ -203,7 +203,7 @@ GROUPED = 3  # sampled rows with the same values, on average, from which Spark g
 
 
 @dataclass(frozen=True)
-class Rows:
+class SparkRows:
     """The rows to release, with the columns that are read. Each method runs jobs of Spark.
 
     request: with those kept columns that Spark can hash. paths: the rows of the hierarchy.

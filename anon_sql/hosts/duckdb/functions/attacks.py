@@ -133,7 +133,7 @@ def _class_of(pair_input: PairInput, pair: Pair, ids: str, raw: Mapping[str, pa.
     return np.asarray(classes[rows])
 
 
-class _Classes(NamedTuple):
+class _PairClasses(NamedTuple):
     """A call, its relations, and the values of its sensitive columns in each class, by name."""
 
     pair_input: PairInput
@@ -141,7 +141,7 @@ class _Classes(NamedTuple):
     values: Mapping[str, ClassValues]
 
 
-def _classes(function: str, argument: Any, *, values: bool = False) -> _Classes:
+def _classes(function: str, argument: Any, *, values: bool = False) -> _PairClasses:
     """Return a call, its relations and the values of its sensitive columns, or raise AnonError.
 
     values: whether the release may show one value of each class.
@@ -149,7 +149,7 @@ def _classes(function: str, argument: Any, *, values: bool = False) -> _Classes:
     pair_input = PairInput(function, argument)
     pair = pair_input.pair(values=values)
     pair.losses  # noqa: B018 - labels that cannot be read are an error
-    return _Classes(pair_input, pair, pair_input.class_values(pair))
+    return _PairClasses(pair_input, pair, pair_input.class_values(pair))
 
 
 def _people(function: str, argument: Any, persons: Any) -> tuple[People, int]:

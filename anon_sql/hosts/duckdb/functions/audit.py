@@ -37,7 +37,7 @@ _AUDIT_ROWS = pa.list_(ROW)
 
 
 @dataclass
-class _Reading(buffer.Buffered):
+class _AuditBuffer(buffer.Buffered):
     """An audit whose relations are being read; most: rows of each that fit into memory."""
 
     request: AuditRequest
@@ -84,12 +84,12 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
         types, (*roles.quasi, *roles.sensitive), roles.identifier, one_array(fields["firsts"])
     )
     request = audit_request(roles, types, released_types, options, first(fields["series"]), kinds)
-    statement = buffer.Statement(database, first(connections), first(statements))
+    statement = buffer.RunningStatement(database, first(connections), first(statements))
     stopping.belongs_to(statement.connection)
     stopping.check(AUDIT)
     others = len(request.shared) + len(request.added) + len(request.kinds)
     most = memory.audited_rows(len(request.types), others)
-    return pa.array([buffer.hold(_Reading(statement, request, most))], pa.int64())
+    return pa.array([buffer.hold(_AuditBuffer(statement, request, most))], pa.int64())
 
 
 @udf("BOOLEAN", volatile=True)
@@ -99,14 +99,14 @@ def take(numbers: Any, released: Any, rows: Any) -> pa.Array:
     Raises AnonError for more rows than fit into memory, and holds none any longer.
     """
     if len(rows):
-        reading: _Reading = buffer.buffered(first(numbers))
+        reading: _AuditBuffer = buffer.buffered(first(numbers))
         stopping.check(AUDIT)
         which = first(released)
         _add(reading, which, reading.waiting[which].add(one_array(rows)))
     return pa.array(np.zeros(len(rows), np.bool_))
 
 
-def _add(reading: _Reading, released: bool, rows: pa.StructArray | None) -> None:
+def _add(reading: _AuditBuffer, released: bool, rows: pa.StructArray | None) -> None:
     """Hold rows of one relation: of the other columns those that both have or the release adds."""
     if rows is None:
         return
@@ -135,7 +135,7 @@ def findings(
     numbers: Any, wholes: Any, raw_row: Any, released_row: Any, raw_rows: Any, released_rows: Any
 ) -> pa.Array:
     """Return the rows of an audit, or raise AnonError; the arguments are of ``__anon_audited``."""
-    reading: _Reading = buffer.claim(first(numbers))
+    reading: _AuditBuffer = buffer.claim(first(numbers))
     for released, rows in ((False, first(raw_rows)), (True, first(released_rows))):
         _add(reading, released, reading.waiting[released].rest())
         side = reading.side(released)
