@@ -222,11 +222,15 @@ def blanks(
 
     Also returns the columns of which trimming merges values: they differ only in such blanks.
     """
-    if not columns:
+    relation = con.table(table)
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    texts = [name for name in columns if kinds[name].startswith(("VARCHAR", "ENUM("))]
+    texts = [name for name in texts if not kinds[name].endswith("]")]
+    if not texts:
         return {}, []
-    counts = ", ".join(f"count(*) FILTER (__anon_has_blanks({quote(name)}))" for name in columns)
+    counts = ", ".join(f"count(CASE WHEN __anon_has_blanks({quote(x)}) THEN 1 END)" for x in texts)
     (row,) = con.execute(f"SELECT {counts} FROM {quote(table)}").fetchall()
-    with_blanks = {name: count for name, count in zip(columns, row, strict=True) if count}
+    with_blanks = {name: count for name, count in zip(texts, row, strict=True) if count}
     if not with_blanks:
         return {}, []
     same = ", ".join(

@@ -23,6 +23,11 @@ CREATE OR REPLACE MACRO __anon_audit_values(x, __anon_hierarchy) AS
         key := __anon_key(x), mark := __anon_audit_mark(x),
         value := CASE WHEN __anon_hierarchy IS NOT NULL THEN x END));
 
+-- Return a regular expression of the names that do not begin with __anon_q. A lambda would copy the
+-- list of all names for every column.
+CREATE OR REPLACE MACRO __anon_unlabelled() AS
+    '^($|[^_]|_($|[^_]|_($|[^a]|a($|[^n]|n($|[^o]|o($|[^n]|n($|[^_]|_($|[^q]))))))))';
+
 -- The rows of an audit.
 CREATE OR REPLACE MACRO __anon_audited(
     __anon_raw, __anon_released, __anon_k, __anon_options, __anon_hierarchy, __anon_call,
@@ -46,7 +51,7 @@ __anon_released_columns AS NOT MATERIALIZED (
 __anon_raw_alike AS NOT MATERIALIZED (
     FROM __anon_raw_columns
     UNION ALL BY NAME
-    (SELECT COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_')
+    (SELECT COLUMNS(__anon_unlabelled())
      FROM __anon_released_columns LIMIT 0)
 ),
 __anon_valued AS (
@@ -61,14 +66,13 @@ __anon_ascending AS (
     FROM (
         SELECT system.main.bool_and(COLUMNS(*))
         FROM (
-            SELECT __anon_audit_ascends(COLUMNS(
-                lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
+            SELECT __anon_audit_ascends(COLUMNS(__anon_unlabelled()))
             FROM __anon_raw_columns))
 ),
 __anon_looked_at AS (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_looks
     FROM (
-        SELECT __anon_audit_look(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'))
+        SELECT __anon_audit_look(COLUMNS(__anon_unlabelled()))
         FROM __anon_released_columns)
 ),
 __anon_spanned AS (
@@ -76,15 +80,14 @@ __anon_spanned AS (
     FROM (
         SELECT __anon_audit_span(COLUMNS(*))
         FROM (
-            SELECT TRY_CAST(COLUMNS(
-                lambda __anon_c: __anon_c[:13] <> '__anon_quasi_') AS DOUBLE)
+            SELECT TRY_CAST(COLUMNS(__anon_unlabelled()) AS DOUBLE)
             FROM __anon_released_columns))
 ),
 -- The first rows of the columns without a label, among which the core looks for identifiers.
 __anon_first_rows AS MATERIALIZED (
     SELECT system.main.struct_pack(*COLUMNS(*)) AS __anon_firsts
     FROM (
-        SELECT __anon_looked(COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_'), 0)
+        SELECT __anon_looked(COLUMNS(__anon_unlabelled()), 0)
         FROM (FROM __anon_raw_columns LIMIT 2000))
 ),
 -- The core checks the call, and holds what it needs of each row while DuckDB reads it; no row is
@@ -126,7 +129,7 @@ __anon_released_read AS NOT MATERIALIZED (
                 COLUMNS('^__anon_quasi_'),
                 __anon_audit_mark(COLUMNS(*)) AS '__anon_mark_\0'
             FROM (
-                (SELECT COLUMNS(lambda __anon_c: __anon_c[:13] <> '__anon_quasi_')
+                (SELECT COLUMNS(__anon_unlabelled())
                  FROM __anon_raw_columns LIMIT 0)
                 UNION ALL BY NAME FROM __anon_released_columns))),
         __anon_begun

@@ -11,15 +11,15 @@ CREATE OR REPLACE MACRO __anon_trimmed(x) AS system.main.regexp_replace(
     x, '^' || __anon_blank() || '+|' || __anon_blank() || '+$', '', 'g');
 
 -- Return whether a value is a text with blanks around it, NULL if it is NULL or not a text.
-CREATE OR REPLACE MACRO __anon_has_blanks(x) AS CASE
-    WHEN system.main.regexp_full_match(system.main.typeof(x), '(?s)VARCHAR|ENUM\(.*\)')
-    THEN system.main.regexp_matches(
-        x::VARCHAR, '^' || __anon_blank() || '|' || __anon_blank() || '$')
-END;
+CREATE OR REPLACE MACRO __anon_has_blanks
+    (x) AS NULL::BOOLEAN,
+    (x VARIANT) AS NULL::BOOLEAN,
+    (x VARCHAR) AS system.main.regexp_matches(
+        x::VARCHAR, '^' || __anon_blank() || '|' || __anon_blank() || '$');
 
 -- Return a column as hashes of its values, the number of its NULLs and of its texts with blanks
--- around them, how many whole numbers lie between the least and the greatest, and a sample of texts and
--- numbers: those of the rows with the smallest hashes. __anon_row: the hash of each row, NULL for what is
+-- around them, how many whole numbers lie between the least and the greatest, and a sample of values as
+-- text: those of the rows with the smallest hashes. __anon_row: the hash of each row, NULL for what is
 -- no row, whose values are NULL. A FILTER would copy every column for each column. An expression that
 -- occurs twice costs the square of the number of columns, so the casts of span differ.
 CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
@@ -28,9 +28,6 @@ CREATE OR REPLACE MACRO __anon_looked(x, __anon_row) AS system.main.struct_pack(
     blanks := system.main.count(CASE WHEN __anon_has_blanks(x) THEN 1 END),
     span := system.main.max(TRY_CAST(x AS HUGEINT))::DOUBLE
         - system.main.min(TRY_CAST(x AS DOUBLE)) + 1,
-    sample := system.main.list_transform(
-        system.main.arg_min(x, CASE WHEN x IS NOT NULL THEN __anon_row END, 2000),
-        lambda __anon_v: CASE WHEN system.main.regexp_full_match(system.main.typeof(__anon_v),
-            '(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|JSON|ENUM\(.*\)')
-            THEN system.main."left"(__anon_v::VARCHAR, 200) END));
+    sample := TRY_CAST(system.main.arg_min(
+        x, CASE WHEN x IS NOT NULL THEN __anon_row END, 2000) AS VARCHAR[]));
 CREATE OR REPLACE MACRO __anon_marked(x) AS system.main.list(__anon_audit_mark(x));

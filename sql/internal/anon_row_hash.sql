@@ -73,21 +73,18 @@ WITH
 __anon_texts AS (
     SELECT
         *,
-        __anon_steady(COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_kept_')))
+        __anon_steady(COLUMNS('^__anon_kept_'))
             AS '__anon_byte_\0',
-        __anon_bytes(__anon_told_apart(COLUMNS(lambda __anon_c:
-            system.main.starts_with(__anon_c, '__anon_kept_')))) AS '__anon_text_\0'
+        __anon_bytes(__anon_told_apart(COLUMNS('^__anon_kept_'))) AS '__anon_text_\0'
     FROM query_table(__anon_relation)
 ),
 __anon_parts AS (
     SELECT
         *,
-        system.main.hash(''::BLOB, *COLUMNS(
-            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_byte_'))) AS __anon_plain,
-        coalesce(*COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_')))
+        system.main.hash(''::BLOB, *COLUMNS('^__anon_byte_')) AS __anon_plain,
+        coalesce(*COLUMNS('^__anon_text_'))
             AS __anon_any_text,
-        system.main.hash(*COLUMNS(
-            lambda __anon_c: system.main.starts_with(__anon_c, '__anon_text_'))) AS __anon_of_texts
+        system.main.hash(*COLUMNS('^__anon_text_')) AS __anon_of_texts
     FROM __anon_texts
 )
 SELECT *, CASE

@@ -59,7 +59,7 @@ __anon_read AS (
             AS __anon_kept,
         __anon_buffer,
         __anon_path_rows,
-        COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_rest_')),
+        COLUMNS('^__anon_rest_'),
         __anon_hash
     FROM __anon_row_hashed('__anon_named'), __anon_begun, __anon_path_rows(__anon_hierarchy)
 ),
@@ -81,8 +81,7 @@ __anon_gathered AS NOT MATERIALIZED (
 __anon_looked_at AS NOT MATERIALIZED (
     SELECT
         __anon_rows, __anon_buffer, __anon_path_rows,
-        system.main.struct_pack(*COLUMNS(lambda __anon_c:
-            system.main.starts_with(__anon_c, '__anon_rest_'))) AS __anon_looks
+        system.main.struct_pack(*COLUMNS('^__anon_rest_')) AS __anon_looks
     FROM (
         SELECT
             system.main.list(system.main.struct_pack(
@@ -91,8 +90,7 @@ __anon_looked_at AS NOT MATERIALIZED (
             system.main.any_value(__anon_buffer) AS __anon_buffer,
             system.main.any_value(__anon_path_rows) FILTER (__anon_row_number = 0)
                 AS __anon_path_rows,
-            __anon_looked(COLUMNS(lambda __anon_c:
-                system.main.starts_with(__anon_c, '__anon_rest_')), __anon_hash)
+            __anon_looked(COLUMNS('^__anon_rest_'), __anon_hash)
         FROM __anon_every)
 )
 FROM query_table(if(

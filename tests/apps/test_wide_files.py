@@ -9,6 +9,7 @@ import pytest
 
 import anon_sql
 from anon_sql import AnonError
+from anon_sql.hosts.duckdb import looks
 
 COLUMNS, ROWS = 240, 1_000
 LIMIT = 1_000_000  # KiB; with one query over all columns and types it was 4,000,000
@@ -77,3 +78,32 @@ def test_a_row_number_is_found_among_many_columns():
             "keep := ['*']) WHERE property = 'row_numbers'"
         ).fetchall()
     assert found == [(False, 1, "number")]
+
+
+@pytest.mark.parametrize("name", ["_", "__", "__a", "__ano\nn", "__anon", 'é".*'])
+def test_a_row_number_is_found_whatever_its_name(name):
+    """The audit picks the columns without a label by a regular expression of their names."""
+    quoted = name.replace('"', '""')
+    with anon_sql.connect() as con:
+        con.execute(
+            f'CREATE TABLE few AS SELECT 1 AS age, i % 2 AS c, i + 7 AS "{quoted}" FROM range(40) r(i)'
+        )
+        found = con.execute(
+            "SELECT passed, found, example FROM audit('few', 'few', 5, quasi := ['age'], "
+            "keep := ['*']) WHERE property = 'row_numbers'"
+        ).fetchall()
+    assert found == [(False, 1, name)]
+
+
+def test_the_command_suggests_what_the_function_suggests():
+    """The command asks about groups of columns, and the function about all at once."""
+    kinds = ["i % 7", "(i % 30) / 10", "'text ' || i % 9", "DATE '2020-01-01' + i::INTEGER % 50"]
+    columns = [f'{kinds[n % 4]} AS "a ""{n}"", b"' for n in range(220)]
+    with anon_sql.connect() as con:
+        con.execute(
+            f"CREATE TABLE wide AS SELECT i + 20 AS number, {', '.join(columns)}, "
+            "' a' || i AS padded, ['x'] AS items, NULL AS nothing FROM range(5000) r(i)"
+        )
+        function = con.sql("FROM suggest_roles('wide')").to_arrow_table().to_pylist()
+        assert looks.suggestions(con, "wide") == function
+    assert {each["role"] for each in function} >= {"identifier", "quasi", "keep"}

@@ -15,9 +15,10 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import Declared, as_options
 from anon_sql.apps.formats.dictionary import column_labels, missing
 from anon_sql.apps.verdict.rules import FLOORS, VERDICT
-from anon_sql.core.names import literal, quote
+from anon_sql.core.names import quote
 from anon_sql.core.roles import ROLES, fold, tagged
 from anon_sql.errors import listed
+from anon_sql.hosts.duckdb import looks
 from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.suggest.roles import BLANKS
 
@@ -36,8 +37,7 @@ def suggestions(
     text that declares a role, None without one. ``label``: what else a comment says.
     Raises AnonError for a comment that is not clear.
     """
-    query = f"FROM suggest_roles({literal(relation)})"
-    found: list[dict[str, Any]] = con.sql(query).to_arrow_table().to_pylist()
+    found = looks.suggestions(con, relation)
     comments = comments_on(con, "raw")
     labels = column_labels(con, "raw")
     declared = tagged(function, [each["column_name"] for each in found], comments)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from anon_sql.audit.columns import unique_sentence
 from anon_sql.core import stopping
 from anon_sql.core.arrow import integers, valid
-from anon_sql.core.duckdb_internals.hashing import hashed, mark, row_hash, sort_key
+from anon_sql.core.duckdb_internals.hashing import mark, row_hash, sort_key
 from anon_sql.core.labels.types import arrow_type, is_printed
 from anon_sql.core.labels.writing import Labels
 from anon_sql.core.names import literal, quote
@@ -25,8 +25,8 @@ from anon_sql.hosts.arrow.checking import require_as_checked
 from anon_sql.hosts.arrow.database import Settings, cursor
 from anon_sql.hosts.arrow.frame import Frame, Positions
 from anon_sql.hosts.arrow.rows import ArrowColumns, unreadable
-from anon_sql.hosts.duckdb.identifiers import FIRST, looks_of
-from anon_sql.hosts.duckdb.roles import shapes_of
+from anon_sql.hosts.duckdb.identifiers import FIRST
+from anon_sql.hosts.duckdb.looks import shapes_of
 from anon_sql.hosts.duckdb.rows import combined, rows_that_fit
 from anon_sql.hosts.kept import depth, kept_of, warn
 from anon_sql.measures.person_keys import Identifier, person_key
@@ -148,10 +148,10 @@ def looked_at(
         chosen = rows.select(list(request.rest))
         columns.restored(con.from_arrow(chosen), chosen.column_names).create_view(name)
         try:
-            looks = looks_of(con, chosen.column_names, hashed(quote(name)))
+            shapes = shapes_of(con, request.rest, quote(name))
         finally:
             con.execute(f"DROP VIEW {quote(name)}")
-    return without_identifiers(request, shapes_of(request.rest, looks))
+    return without_identifiers(request, shapes)
 
 
 def _require_memory(request: Request, rows: int, settings: Settings) -> None:

@@ -8,7 +8,6 @@ import duckdb
 
 from anon_sql.core import stopping
 from anon_sql.core.arrow import one_array
-from anon_sql.core.duckdb_internals.hashing import hashed
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import ROLES, Roles, fold, has_tag, without_tags
@@ -24,7 +23,7 @@ from anon_sql.hosts.duckdb.binding import (
     require_names,
     scope_of,
 )
-from anon_sql.hosts.duckdb.identifiers import looks_of, shape_in
+from anon_sql.hosts.duckdb.looks import shape_in, shapes_of
 from anon_sql.hosts.duckdb.relation import Scope, Table, find, namesakes
 from anon_sql.pipeline.request import Relation, roles_of
 from anon_sql.suggest import identifiers
@@ -96,7 +95,7 @@ def described_by_name(
     return described(function, columns, flat_scope(scope), seen, settings), settings
 
 
-def shapes_of(types: Mapping[str, str], looks: Any, *, one_more: bool = False) -> list[Shape]:
+def shapes_in(types: Mapping[str, str], looks: Any, *, one_more: bool = False) -> list[Shape]:
     """Return columns as the rules of suggestions see them.
 
     types: SQL type by name. looks: a struct of what ``__anon_looked`` returns for each column, by
@@ -130,7 +129,6 @@ def refuse_identifiers(
     """
     if not rest:
         return
-    columns = ", ".join(map(quote, rest))
     rows, limit = con.execute(
         f"SELECT count(*), current_setting('memory_limit') FROM query_table({literal(relation)})"
     ).fetchall()[0]
@@ -141,7 +139,7 @@ def refuse_identifiers(
     if every > 1:
         numbered = f"SELECT *, row_number() OVER () AS __anon_number {read}"
         read = f"FROM ({numbered}) WHERE __anon_number % {every} = 0"
-    shapes = shapes_of(rest, looks_of(con, rest, hashed(f"(SELECT {columns} {read})")))
+    shapes = shapes_of(con, rest, f"({read})")
     reasons = identifiers.identifiers_among(function, rest, shapes)
     identifiers.refuse_identifiers(function, parameter, reasons)
 

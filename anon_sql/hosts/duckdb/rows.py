@@ -30,7 +30,7 @@ from anon_sql.core.stopping import Stop
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import HELPER, scope_in, types_of
 from anon_sql.hosts.duckdb.registry import require_one_call, udf
-from anon_sql.hosts.duckdb.roles import described, shapes_of
+from anon_sql.hosts.duckdb.roles import described, shapes_in
 from anon_sql.pipeline.request import Request, Source, checked
 from anon_sql.suggest.identifiers import without_identifiers
 
@@ -335,14 +335,14 @@ def buffered_rows(
     """Return the request of a call and its rows; None for a table without rows.
 
     number: of the buffer; row_numbers: list of arrival numbers, the order of the rows. looks: as
-    ``shapes_of`` takes them, of the columns that only a ``*`` releases. Raises AnonError if one of
+    ``shapes_in`` takes them, of the columns that only a ``*`` releases. Raises AnonError if one of
     them looks like an identifier.
     """
     rows: RowBuffer = claim(number)
     request = rows.request
     stopping.check(request.function)
     if request.rest and looks is not None:
-        request = without_identifiers(request, shapes_of(request.rest, looks, one_more=True))
+        request = without_identifiers(request, shapes_in(request.rest, looks, one_more=True))
     numbers = one_array(row_numbers)
     if not numbers.is_valid()[0].as_py():
         return request, None

@@ -18,7 +18,8 @@ from anon_sql.errors import AnonError, Parameter, did_you_mean
 from anon_sql.hosts.duckdb import rows as buffer
 from anon_sql.hosts.duckdb import rows as memory
 from anon_sql.hosts.duckdb.binding import HELPER, require_names, scope_in, types_of
-from anon_sql.hosts.duckdb.identifiers import kinds_of, marks_in
+from anon_sql.hosts.duckdb.identifiers import kinds_of, without
+from anon_sql.hosts.duckdb.looks import marks_in
 from anon_sql.hosts.duckdb.pair import (
     as_rows,
     columns_of,
@@ -26,7 +27,7 @@ from anon_sql.hosts.duckdb.pair import (
     roles_of,
 )
 from anon_sql.hosts.duckdb.registry import require_one_call, sql_type, udf
-from anon_sql.hosts.duckdb.roles import resolve_roles, shapes_of
+from anon_sql.hosts.duckdb.roles import resolve_roles, shapes_in
 from anon_sql.hosts.duckdb.rows import available, named, path_rows
 from anon_sql.measures.uniqueness import codes_of
 from anon_sql.suggest.combinations import COMBINATION, unique_combinations
@@ -80,9 +81,8 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     # k = 7 on a table with a column k is a BOOLEAN, which is refused
     size = pa.types.is_boolean(fields["k"].type) or first(fields["k"])
     options = {**first(fields["options"]), "k": size}
-    kinds = kinds_of(
-        types, (*roles.quasi, *roles.sensitive), roles.identifier, one_array(fields["firsts"])
-    )
+    free = without(types, (*roles.quasi, *roles.sensitive))
+    kinds = kinds_of(shapes_in(free, fields["firsts"]), roles.identifier)
     request = audit_request(roles, types, released_types, options, first(fields["series"]), kinds)
     statement = buffer.RunningStatement(database, first(connections), first(statements))
     stopping.belongs_to(statement.connection)
@@ -211,7 +211,7 @@ def suggested(types: Any, views: Any, connections: Any) -> pa.Array:
     kinds, packed = types_of(types), one_array(views)
     marks = [marks_in(packed.field(name).field("marks")) for name in kinds]
     stopping.check("suggest_roles")
-    shapes = shapes_of(kinds, packed)
+    shapes = shapes_in(kinds, packed)
     return pa.array([suggest_roles(shapes, marks).to_pylist()], pa.list_(SUGGESTION))
 
 

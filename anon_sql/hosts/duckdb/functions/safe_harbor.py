@@ -12,7 +12,7 @@ from anon_sql.core.parameters import read_group
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts.duckdb.binding import types_of
 from anon_sql.hosts.duckdb.registry import sql_type, udf
-from anon_sql.hosts.duckdb.roles import shapes_of
+from anon_sql.hosts.duckdb.roles import shapes_in
 from anon_sql.suggest.safe_harbor import COMPARED, NAME, Examined, Harbor, Match, Rule
 from anon_sql.suggest.safe_harbor import compared as rows_of
 from anon_sql.suggest.safe_harbor import examined as column_of
@@ -46,7 +46,7 @@ def examined(types: Any, looks: Any, connections: Any) -> pa.Array:
     """
     stopping.belongs_to(first(connections))
     columns = []
-    for shape in shapes_of(types_of(types), one_array(looks)):
+    for shape in shapes_in(types_of(types), one_array(looks)):
         stopping.check(NAME)
         columns.append(column_of(shape))
     positions = [i for i, column in enumerate(columns, 1) if column.match.rule is not Rule.NONE]
