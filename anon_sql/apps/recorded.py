@@ -17,7 +17,7 @@ from anon_sql.apps.manifest import is_required
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
-from anon_sql.hosts.statements import day_of, today
+from anon_sql.hosts.statements import day_of, review_in_words, today
 from anon_sql.privacy import MODELS, VALUE_MODELS
 
 OPEN = 3  # exit code: nothing fails, and something could not be checked
@@ -81,9 +81,7 @@ def review(statement: Mapping[str, Any]) -> Iterator[Check]:
     if review_by is None:
         return
     is_due = datetime.date.fromisoformat(review_by) <= today()
-    subjects = "; ".join(statement.get("review") or ())
-    text = f"due since {review_by}" if is_due else f"by {review_by}"
-    text += f": {subjects}" if subjects else ""
+    text = review_in_words(statement)
     yield Check("the review is not due", None if is_due else True, text, promised=False)
 
 

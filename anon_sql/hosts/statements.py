@@ -14,6 +14,11 @@ from anon_sql.hosts.documents import require_known, require_typed
 
 Spelled = Callable[[str], str | Words]  # the name of an entry in an error
 ENVIRONMENTS = ("public", "contract", "secure")  # anybody; bound by contract; a secure room
+PLACES = {  # of the recipient, in words
+    "public": "anybody may have it",
+    "contract": "bound by a contract",
+    "secure": "in a secure room",
+}
 ANONYMOUS_FOR = ("recipient", "environment", "assumptions")  # whom a release is for, in a table
 _STATEMENT: dict[str, type | tuple[type, ...]] = {
     "purpose": str,
@@ -91,6 +96,17 @@ def require_review_ahead(
         rule = spelled("review_by") + " must be a date after today"
         hint = "look again at what is to be reviewed, and state the next date"
         raise AnonError(function, rule, "one that has come", hint)
+
+
+def review_in_words(statement: Mapping[str, Any]) -> str:
+    """Return by when a release is looked at again, and what, in words; text of its author."""
+    review_by, subjects = statement.get("review_by"), "; ".join(statement.get("review") or ())
+    if review_by is None:
+        return subjects or "not stated"
+    is_due = datetime.date.fromisoformat(review_by) <= today()
+    return (f"due since {review_by}" if is_due else f"by {review_by}") + (
+        f": {subjects}" if subjects else ""
+    )
 
 
 def today() -> datetime.date:

@@ -87,7 +87,8 @@ def test_verify_notes_a_review_that_is_due_and_does_not_fail(recipe, monkeypatch
     path = recipe(REVIEW.format(AHEAD), WHOM)
     out = path.with_name("later.parquet")
     assert run("release", path, out).exit_code == 0
-    monkeypatch.setattr(recorded, "today", lambda: AHEAD)
+    for module in (recorded, statements):
+        monkeypatch.setattr(module, "today", lambda: AHEAD)
     result = run("verify", out, "--recipe", path)
     assert result.exit_code == 0, result.output
     (line,) = [each for each in result.stdout.splitlines() if "review" in each]

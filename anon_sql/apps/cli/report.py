@@ -32,6 +32,8 @@ Page = Annotated[
     Path, typer.Option("-o", "--output", help="File to write: .html, or .json with --format json.")
 ]
 
+_RESTRICTED = "restricted_prefixes"  # the relation of --restricted
+
 
 class Format(StrEnum):
     """Formats of a report."""
@@ -67,6 +69,17 @@ def report(
     show_sensitive: Annotated[
         bool, typer.Option("--show-sensitive", help="Show distributions of sensitive values.")
     ] = False,
+    safe_harbor: Annotated[
+        bool,
+        typer.Option("--safe-harbor", help="Compare with the 18 identifiers of HIPAA Safe Harbor."),
+    ] = False,
+    restricted: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Prefixes of ZIP codes with 20,000 people or fewer, in a column zip3.",
+        ),
+    ] = None,
     series: options.StateOfSeries = None,
     series_key: options.SeriesKey = KEY,
     written_as: Dialect,
@@ -95,7 +108,7 @@ def report(
             trees = parameters.get("hierarchy")
             others = (
                 *(own, unique_share is not None, unit, options.changed(statement), figures),
-                *(series, control),
+                *(series, control, safe_harbor, restricted),
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
             return
@@ -143,6 +156,7 @@ def report(
                 show_sensitive=show_sensitive,
                 judging=None if recipe is None else judging(recipe, "report"),
                 sources=sources,
+                safe_harbor=_safe_harbor(con, safe_harbor, restricted),
             )
             said = facts.described(found, call, written, sources.raw_name, released.name)
             html = format_ is Format.HTML
@@ -175,6 +189,17 @@ def _control(
     if source is not None:
         require_others("report", con, request)
     return source
+
+
+def _safe_harbor(
+    con: duckdb.DuckDBPyConnection, is_wanted: bool, restricted: Path | None
+) -> str | None:
+    """Return the call of ``safe_harbor`` on the release, None without; reads the prefixes."""
+    if restricted is None:
+        return "safe_harbor('released')" if is_wanted else None
+    files.check_source("report", "--restricted", restricted)
+    files.read_source(con, restricted, _RESTRICTED, called=("report", "--restricted"))
+    return f"safe_harbor('released', restricted := '{_RESTRICTED}')"
 
 
 def _linked(released: Path) -> dict[str, Any] | None:

@@ -202,13 +202,15 @@ def gather(
     show_sensitive: bool,
     judging: Mapping[str, Any] | None = None,
     sources: summary.Sources,
+    safe_harbor: str | None = None,
 ) -> dict[str, Any]:
     """Return the facts of a release by section: numbers, texts, lists and dicts.
 
     request: quasi, sensitive, identifiers, keep, hierarchy; parameters of privacy models, entity,
     None where nothing is asked; of a series its state and key; purpose, recipient, assumptions.
     manifest: None without one.
-    judging: what ``verdict`` takes besides, from a recipe. sources: what was read.
+    judging: what ``verdict`` takes besides, from a recipe. sources: what was read. safe_harbor: the
+    call of ``safe_harbor`` whose rows are a section; None for no section.
     """
     con.execute("SET TimeZone = 'UTC'")
     roles = {name: request[name] for name in ("quasi", "hierarchy")}
@@ -279,6 +281,8 @@ def gather(
         ),
         "recipient": lambda: recipient.checks(con, request, sources.released.name),
     }
+    if safe_harbor is not None:
+        sections["safe_harbor"] = lambda: rows_of(con, f"FROM {safe_harbor}")
     if state is not None:
         sections |= of_series.sections(con, roles, k)
     with Progress("report", len(sections)) as progress:

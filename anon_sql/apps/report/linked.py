@@ -18,6 +18,7 @@ from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import is_recipe
+from anon_sql.hosts.statements import PLACES, review_in_words
 from anon_sql.linked.schema import ROWS, WEIGHT, Node, Schema
 
 _STEPS = (0, 1, 2, 5, 10, 20, 50, 100)  # numbers of rows a person up to which a line counts
@@ -142,4 +143,10 @@ def _lost(con: duckdb.DuckDBPyConnection, root: Node, child: Node) -> list[dict[
 
 def of_linked(said: Mapping[str, Any]) -> str:
     """Return the page. said: the result of ``gather``."""
-    return render("linked.html", said=said, stated=stated(said["statement"]))
+    return render(
+        "linked.html",
+        said=said,
+        stated=stated(said["statement"]),
+        places=PLACES,
+        review=review_in_words(said["statement"]),
+    )

@@ -18,6 +18,7 @@ from anon_sql.apps.report.criteria import signed
 from anon_sql.apps.verdict.criteria import CRITERIA
 from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import per_thousand, percent
+from anon_sql.hosts.statements import PLACES, review_in_words
 from anon_sql.version import VERSION
 
 _TEMPLATES = files("anon_sql") / "apps" / "report" / "templates"
@@ -25,8 +26,8 @@ _STATES = ("failed", "undecided", "passed", "not required")
 # what fits on the first page: items of a list, and letters of a text
 FITS = {
     "reasons": 4, "assumptions": 2, "accepted": 3, "sensitive": 3, "costly": 3, "undecided": 6,
-    "words": 76, "statement": 160, "sentence": 310, "names": 85, "steps": 50, "name": 40,
-    "column": 24, "command": 200, "sql": 200,
+    "words": 76, "statement": 160, "recipient": 130, "review": 80, "sentence": 310, "names": 85,
+    "steps": 50, "name": 40, "column": 24, "command": 200, "sql": 200,
 }  # fmt: skip
 
 
@@ -50,6 +51,8 @@ def first_page(said: Mapping[str, Any]) -> dict[str, Any]:
         "undecided": [each["property"] for each in checks if each["state"] == "undecided"],
         "promised": promised(said["required"]),
         "stated": stated(said["statement"]),
+        "places": PLACES,
+        "review": review_in_words(said["statement"]),
         "overflow": overflow(said),
     }
 
@@ -80,8 +83,11 @@ def overflow(said: Mapping[str, Any]) -> dict[str, list[str]]:
     }
     whole = {name: statement[name] or "" for name in ("purpose", "recipient")}
     whole["recommended k"] = said["recommended"]["why"]
+    whole["review"] = review_in_words(statement)
     by_heading |= {
-        name.capitalize(): [text] for name, text in whole.items() if len(text) > FITS["statement"]
+        name.capitalize(): [text]
+        for name, text in whole.items()
+        if len(text) > FITS.get(name, FITS["statement"])
     }
     sentences = {name.capitalize(): said["criteria"][name]["sentence"] for name in CRITERIA}
     by_heading |= {n: [text] for n, text in sentences.items() if len(text) > FITS["sentence"]}

@@ -326,7 +326,14 @@ def full(said):
     own["again"] |= {"command": "anon-sql " + "-" * 191, "recipe_sha256": "f" * 64}
     reason = facts["verdict"]["reasons"][0]
     facts["verdict"] |= {"state": "amber", "reasons": [{**reason, "text": long}] * 12}
-    facts["statement"] = {"purpose": long, "recipient": long, "assumptions": [long] * 6}
+    facts["statement"] = {
+        "purpose": long,
+        "recipient": long,
+        "assumptions": [long] * 6,
+        "environment": "contract",
+        "review_by": "2020-01-31",
+        "review": [long] * 6,
+    }
     facts["required"] |= dict.fromkeys(("k", "l", "t", "beta", "delta", "max_share"), 1.2345)
     facts["loss"] = [{**facts["loss"][0], "attribute": name, "ncp": 0.5}] * 9
     facts["recommended"]["why"] = long
