@@ -221,10 +221,9 @@ class Bench:
             require_others(NAME, self.con, request)
         return gains_of(self.con, request, control=recipe.control is not None)
 
-    def _criteria(
-        self, recipe: Recipe, measured: Measured, sources: summary.Sources
-    ) -> dict[str, Any]:
-        """Return what a summary says of isolation, linkage and inference."""
+    def _criteria(self, recipe: Recipe, measured: Measured) -> dict[str, Any]:
+        """Return what the screen and the summary say of isolation, linkage and inference."""
+        sources = summary.Sources(recipe.file, recipe.file, control=recipe.control)
         limits = stricter(NAME, recipe.stricter)
         return criteria.sections(measured.gains, sources.control_facts(self.con), limits)
 
@@ -257,6 +256,7 @@ class Bench:
         return {
             **found,
             "measured": asdict(measured),
+            "criteria": self._criteria(recipe, measured),
             "attacks": attacked,
             "distributions": spread,
             "release": figures.release_statement(recipe, "raw"),
@@ -376,7 +376,7 @@ class Bench:
                     "checks": made.measured.checks,
                     "figures": [asdict(each) for each in made.measured.figures],
                     "verdict": judged.said(),
-                    "criteria": self._criteria(recipe, made.measured, sources),
+                    "criteria": self._criteria(recipe, made.measured),
                     "recommended": self._recommended(recipe),
                 },
                 complete,

@@ -71,6 +71,9 @@ def test_figures_of_the_check_are_those_of_sql(studio, fresh):
     assert "effort := 'good'" in released_by(page)
     for part in ("Audit", "Attacks", "Distributions", "Verdict"):
         assert f'aria-label="{part}"' in page
+    for criterion in ("Isolation", "Linkage", "Inference"):
+        assert f"<h3>{criterion}</h3>" in page
+    assert page.count("No control was given, so no limit applies") == 3
     check_figures(fresh, page, 60)
     studio.choose("k", 300)
     page = studio.page("/data/check?run=yes")
