@@ -137,7 +137,8 @@ def _counted(codes: Ints, weights: npt.NDArray[np.int32], whose: Marks | None) -
 
 
 _SUPPRESSED = "suppressed_rows"
-_NOBODY = "the release does not say whose rows are in a class"
+WHOSE = "the release does not say whose rows are in"
+_NOBODY = f"{WHOSE} a class"
 FOREIGN = "values that the raw table lacks"
 _EMPTY = "The release has no rows."
 
@@ -219,7 +220,7 @@ def anonymity(compared: Compared, true: Truth) -> Property:
     count, example = min(least, key=lambda pair: pair[0])
     passed = None if k is None or count < k <= min(most) else count >= k
     if count < min(most):
-        example = f"at least; the release does not say whose rows are in {example}"
+        example = f"at least; {WHOSE} {example}"
     noun = "row" if compared.request.entity is None else "person"
     row = Property("k", k, count, passed, KAnonymity.meaning(k, count, passed, noun), example)
     return with_added_rows(row, unless_failed=True) if compared.request.synthetic else row

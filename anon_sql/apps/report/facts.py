@@ -19,6 +19,7 @@ from anon_sql.apps.verdict.figures import (
     measure,
     minimality,
     rows_of,
+    settled,
 )
 from anon_sql.apps.verdict.recommended import recommend
 from anon_sql.apps.verdict.remedies import made_by, remedied, said_of
@@ -230,7 +231,8 @@ def gather(
         return criteria.sections(gains, control, limits, of_series=state is not None)
 
     def checked() -> list[dict[str, Any]]:
-        checks.extend(rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments))
+        rows = rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments)
+        checks.extend(settled(rows, request, manifest and manifest["parameters"]))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
     said = said_of(manifest, sources.recipe, _asked(request))

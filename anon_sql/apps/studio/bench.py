@@ -30,6 +30,7 @@ from anon_sql.apps.verdict.figures import (
     measure,
     measured_of,
     rows_of,
+    settled,
 )
 from anon_sql.apps.verdict.remedies import remedied
 from anon_sql.apps.verdict.rules import stricter, verdict
@@ -242,7 +243,7 @@ class Bench:
             _told(progress, "release", 0)
             released, request = self._make(recipe, tables)
             _told(progress, "audit")
-            checks = rows_of(self.con, audit_statement(request))
+            checks = settled(rows_of(self.con, audit_statement(request)), request, made=request)
             _told(progress, "verdict")
             measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
             _told(progress, "attacks")

@@ -416,11 +416,11 @@ def _of_check(check: Mapping[str, Any], sql: str, request: Mapping[str, Any]) ->
     elif name == "identifying_combinations" and found:
         text = f"{unique}, which this release allows. {CONSEQUENCE[name]}"
         yield Reason(AMBER, "audit", text, sql, found, remedy=REMEDIES[name])
-    elif name == "k" and found is not None and found < 2:
-        yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
     elif passed is None and name in _PROMISED and is_required(name, check["required"]):
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
         yield Reason(AMBER, "audit", text, sql, found, remedy=_of_undecided(check, request))
+    elif name == "k" and found is not None and found < 2:
+        yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
 
 
 def _of_undecided(check: Mapping[str, Any], request: Mapping[str, Any]) -> str:
