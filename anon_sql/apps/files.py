@@ -6,13 +6,17 @@ Names of files reach DuckDB as parameters only, so none of them is ever read as 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from anon_sql.apps.csv.dialect import UTF_8, Dialect
 from anon_sql.apps.csv.loading import OF_FILE, load
 from anon_sql.apps.csv.source import CsvSource
+from anon_sql.apps.csv.texts import WITHOUT_TOTAL
 from anon_sql.apps.formats import (
     json_lines,
     statistics,
@@ -22,12 +26,20 @@ from anon_sql.apps.formats import (
 )
 from anon_sql.apps.formats.format import Format, Source
 from anon_sql.core.names import exactly, literal, quote, split
-from anon_sql.errors import AnonError, Option, Parameter, Words, joined
+from anon_sql.errors import AnonError, Option, Parameter, Words, joined, listed
 from anon_sql.hosts.contents import require_parquet
 from anon_sql.hosts.duckdb.roles import carry_comments
-from anon_sql.hosts.files import KINDS, PACKED, files_of, require_new_folder
+from anon_sql.hosts.files import (
+    KINDS,
+    PACKED,
+    files_of,
+    is_pattern,
+    members,
+    require_new_folder,
+)
 
 _IN_DATABASE = re.compile(r"(?P<file>.+\.(?:duckdb|db)):(?P<table>.+)", re.IGNORECASE | re.DOTALL)
+_SEVERAL = ("csv", "parquet", "json")  # formats whose files a pattern can name
 
 
 def kind(path: Path, function: str = "release") -> tuple[str, str]:
@@ -99,8 +111,24 @@ def check_source(function: str, name: str, source: Path) -> None:
     if source.is_dir() and not files_of(source):
         rule = Parameter(name) + " must be a file or a folder of Parquet files"
         raise AnonError(function, rule, f"the folder '{source}' without any")
-    if not source.exists():
+    if is_pattern(source):
+        require_members(function, name, source)
+    elif not source.exists():
         raise AnonError(function, Parameter(name) + " must be a file", f"'{source}'")
+
+
+def require_members(function: str, name: str, source: Path) -> None:
+    """Raise AnonError for a pattern that no file fits, or that is of a format of single files."""
+    rule = Parameter(name) + " must be a file, or a pattern of files"
+    if not members(source):
+        raise AnonError(function, rule, f"'{source}', which fits none")
+    if kind(source, function)[0] not in _SEVERAL:
+        got = f"'{source.name}', a pattern of another format"
+        hint = "patterns read CSV, Parquet and JSON lines; convert each file first"
+        raise AnonError(function, rule, got, hint)
+    odd = next((file for file in members(source) if not file.stat().st_size), None)
+    if odd is not None:
+        raise AnonError(function, rule, f"'{odd.name}', which is empty")
 
 
 def check_pair(
@@ -116,7 +144,8 @@ def check_pair(
     if not target.parent.is_dir():
         rule = Parameter("OUT") + " must be in a directory that exists"
         raise AnonError("release", rule, f"'{target}'")
-    if target.exists() and any(map(target.samefile, (source, source.absolute().parent))):
+    used = (*members(source), source.absolute().parent)
+    if target.exists() and any(map(target.samefile, used)):
         rule = Parameter("OUT") + " must be a different file from " + Parameter("IN")
         raise AnonError("release", rule, f"'{target}' twice")
     hint = Option("--overwrite", verb="") + " replaces it"
@@ -146,16 +175,21 @@ def read_source(
     written, if not as its extension says. called: the function and the argument that errors name.
     """
     if (stored := in_database(source)) is not None:
+        refuse_total_row(dialect, called)
         read_table(con, *stored, table, called, trim=bool(dialect and dialect.trim))
         return {}
-    _, ending = kind(source if source.is_dir() else named or source, called[0])
+    name, ending = kind(source if source.is_dir() else named or source, called[0])
+    if name == "statistics":
+        refuse_total_row(dialect, called)
     read_file = FORMATS[ending or ".parquet"].read
     return read_file(con, Source(source, ending, labels, dialect, called), table)
 
 
 def _read_csv(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
-    file, notice = _csv_source(source).with_delimiter()
-    notices_by_column = load(con, file, table, labels=source.labels)
+    stated = replace(_csv_source(source), is_one_of_several=source.is_pattern)
+    pairs = [replace(stated, path=path).with_delimiter() for path in source.files]
+    notice = pairs[0][1]
+    notices_by_column = load(con, [file for file, _ in pairs], table, labels=source.labels)
     if notice is None:
         return notices_by_column
     notices = [notice, *([notices_by_column[OF_FILE]] if OF_FILE in notices_by_column else [])]
@@ -181,7 +215,8 @@ def detected(
     """
     if in_database(source) or (file_kind := kind(source, called[0]))[0] != "csv":
         return dialect, []
-    file, sentences = _csv_source(Source(source, file_kind[1], False, dialect, called)), []
+    first = Source(members(source)[0], file_kind[1], False, dialect, called)
+    file, sentences = _csv_source(first), []
     encoding = file.encoding() if propose and dialect.encoding == UTF_8 else None
     if encoding not in (None, UTF_8):
         file = replace(file, dialect=replace(file.dialect, encoding=encoding))
@@ -196,10 +231,37 @@ def detected(
 
 
 def _read_parquet(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
-    patterns = parquet(source.path, source.called)
-    rows = con.read_parquet(patterns, hive_partitioning=False)
-    (trimmed(rows) if source.dialect and source.dialect.trim else rows).create(table)
+    parquet_rows(con, source.path, source.dialect or Dialect(), source.called).create(table)
     return {}
+
+
+def parquet_rows(
+    con: duckdb.DuckDBPyConnection, source: Path, dialect: Dialect, called: tuple[str, str]
+) -> duckdb.DuckDBPyRelation:
+    """Return the rows of a Parquet file, of those in a folder, or of those that a pattern fits.
+
+    Raises AnonError as ``parquet`` does, and unless DuckDB reads each row of each file.
+    """
+    refuse_total_row(dialect, called)
+    rows = con.read_parquet(parquet(source, called), hive_partitioning=False)
+    if is_pattern(source):
+        wanted = sum(pq.read_metadata(path).num_rows for path in members(source))
+        ((count,),) = rows.count("*").fetchall()
+        if count != wanted:
+            rule = Parameter(called[1]) + f" must have its {wanted:,} rows read"
+            raise AnonError(called[0], rule, f"{count:,}", "nothing was read; please report this")
+    return trimmed(rows) if dialect.trim else rows
+
+
+def refuse_total_row(dialect: Dialect | None, called: tuple[str, str]) -> None:
+    """Raise AnonError for a total row that is to be left out of a file of another format."""
+    if dialect is not None and dialect.without_total_row:
+        raise AnonError(
+            called[0],
+            Option(WITHOUT_TOTAL, verb="") + " must come with CSV, JSON lines or a workbook",
+            "another source",
+            "leave the row out where the source is made",
+        )
 
 
 def trimmed(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -244,13 +306,37 @@ def blanks(
 def parquet(source: Path, called: tuple[str, str]) -> list[str]:
     """Return DuckDB's patterns of a Parquet file, or of those in a folder, in the order of rows.
 
-    called: the function and the argument that errors name. Raises AnonError for other content, and
-    for two columns with one name.
+    called: the function and the argument that errors name. Raises AnonError for other content, for
+    two columns with one name, and for other columns in a file that a pattern fits.
     """
-    paths = files_of(source) if source.is_dir() else [source]
+    paths = files_of(source) if source.is_dir() else members(source)
     for path in paths:
         require_parquet(*called, path)
+    if is_pattern(source):
+        _require_alike(paths, called)
     return [exactly(path) for path in paths]
+
+
+def _require_alike(paths: Sequence[Path], called: tuple[str, str]) -> None:
+    """Raise AnonError if a Parquet file has other columns or types than the first one."""
+    first = pq.read_schema(paths[0])
+    for path in paths[1:]:
+        schema = pq.read_schema(path)
+        pairs = list(zip_longest(schema, first))
+        wrong = [(one, other) for one, other in pairs if not _is_alike(one, other)]
+        if wrong:
+            one, other = wrong[0]
+            name = listed([(other or one).name])
+            rule = f" must have the columns of '{paths[0].name}', in their order and of their types"
+            got = f"another column than {name}" if other else f"the column {name} besides"
+            raise AnonError(called[0], Parameter(called[1]) + rule, f"{got} in '{path.name}'")
+
+
+def _is_alike(one: pa.Field | None, other: pa.Field | None) -> bool:
+    """Return whether two columns of Parquet files have one name and one type."""
+    return (
+        one is not None and other is not None and (one.name, one.type) == (other.name, other.type)
+    )
 
 
 def write(con: duckdb.DuckDBPyConnection, select: str, temporary: Path, target: Path) -> None:

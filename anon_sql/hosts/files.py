@@ -43,10 +43,32 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob("*.parquet") if path.is_file())
 
 
+def is_pattern(path: Path) -> bool:
+    """Return whether a path that does not exist is a pattern, such as ``visits-*.csv``."""
+    return any(sign in path.name for sign in "*?[") and not path.exists()
+
+
+def members(path: Path) -> list[Path]:
+    """Return a file, or the files that a pattern fits, in the order of their names.
+
+    Only the last part of a path is a pattern.
+    """
+    if not is_pattern(path):
+        return [path]
+    return sorted(
+        (other for other in path.parent.glob(path.name) if other.is_file()),
+        key=lambda other: other.name,
+    )
+
+
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file, or of what ``sha256sum *.parquet`` prints in a folder."""
-    if path.is_dir():
-        lines = (f"{digest(file)}  {file.name}\n" for file in files_of(path))
+    """Return the SHA-256 of a file, or of what ``sha256sum`` prints of several.
+
+    Those are the Parquet files in a folder, or the files that a pattern fits.
+    """
+    if path.is_dir() or is_pattern(path):
+        several = files_of(path) if path.is_dir() else members(path)
+        lines = (f"{digest(file)}  {file.name}\n" for file in several)
         return hashlib.sha256(os.fsencode("".join(lines))).hexdigest()
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

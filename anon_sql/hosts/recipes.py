@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from anon_sql.core.common_parameters import IN_SQL, PERSON, ROW, UNIT
 from anon_sql.core.names import quote
@@ -24,7 +24,7 @@ from anon_sql.errors import AnonError, Option, did_you_mean, listed
 from anon_sql.hosts import documents
 from anon_sql.hosts.contents import kind_of
 from anon_sql.hosts.documents import require_known, require_typed
-from anon_sql.hosts.files import digest
+from anon_sql.hosts.files import digest, is_pattern, members
 from anon_sql.hosts.statements import ANONYMOUS_FOR, statement_of, with_recipient
 from anon_sql.methods.method import release_methods
 
@@ -42,7 +42,7 @@ _WITHOUT = {"tbl", "hierarchy", "like", *IN_SQL}
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "control", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),
-    **dict.fromkeys(("header", "trim", "variable_labels"), bool),
+    **dict.fromkeys(("header", "trim", "variable_labels", "without_total_row"), bool),
     "sheet": str,
     "first_row": int,
     "missing": dict,
@@ -52,7 +52,7 @@ _SOURCE: dict[str, type | tuple[type, ...]] = {
 }
 READING = (  # how a file is read; of the delimiter and the header the names of columns tell
     *("quote", "null", "encoding", "trim", "sheet", "first_row"),
-    *("missing", "as_codes", "variable_labels"),
+    *("missing", "as_codes", "variable_labels", "without_total_row"),
     *("decimal", "thousands", "date_format", "timestamp_format"),
 )
 _SERIES: dict[str, type | tuple[type, ...]] = {
@@ -312,7 +312,7 @@ def require_schema(function: str, recipe: Recipe, types: Mapping[str, str]) -> N
 
 def require_content(function: str, recipe: Recipe) -> None:
     """Raise AnonError unless the source exists and has the content that the recipe states."""
-    if not recipe.file.exists():
+    if not any(file.exists() for file in members(recipe.file)):
         rule = "the source of the recipe must exist"
         raise AnonError(function, rule, f"no '{recipe.file.name}' beside it")
     require_digest(function, recipe.file, recipe.source.get("sha256"))
@@ -320,7 +320,7 @@ def require_content(function: str, recipe: Recipe) -> None:
 
 def require_digest(function: str, file: Path, stated: str | None) -> None:
     """Raise AnonError unless a file has the content that a recipe states, if it states any."""
-    if stated is not None and _digest(str(file), *_stamp(file)) != stated:
+    if stated is not None and _digest(str(file), _stamp(file)) != stated:
         raise AnonError(
             function,
             "the source must have the sha256 that the recipe states",
@@ -329,13 +329,22 @@ def require_digest(function: str, file: Path, stated: str | None) -> None:
         )
 
 
-def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
+class _Stamp(NamedTuple):
+    """A file: its name, the time of its last change in nanoseconds, and its size in bytes."""
+
+    name: str
+    changed: int
+    size: int
+
+
+def _stamp(path: Path) -> tuple[_Stamp, ...]:
+    """Return what changes with the content of a file, or of those that a pattern fits."""
+    states = [(file.name, file.stat()) for file in members(path)]
+    return tuple(_Stamp(name, state.st_mtime_ns, state.st_size) for name, state in states)
 
 
 @lru_cache(maxsize=16)
-def _digest(path: str, changed: int, size: int) -> str:
+def _digest(path: str, stamp: tuple[_Stamp, ...]) -> str:
     return digest(Path(path))
 
 
@@ -349,6 +358,10 @@ def relation(recipe: Recipe) -> str:
         hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it so"
         raise AnonError("recipe", rule, listed(stated), hint)
     if recipe.table is None:
+        if is_pattern(recipe.file):
+            rule = "the source must be one file for DuckDB to read it"
+            hint = "anon-sql release RECIPE OUT reads all that a pattern fits"
+            raise AnonError("recipe", rule, "a pattern of files", hint)
         if kind_of(recipe.file) is None and not recipe.file.is_dir():
             rule = "the source must be a CSV or Parquet file, or a table, for DuckDB to read it"
             hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it"

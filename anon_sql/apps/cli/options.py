@@ -361,6 +361,10 @@ _DIALECT = [
         *("trim", bool, False, "--trim"),
         "Remove blanks around texts, also of other files and of tables.",
     ),
+    _csv(
+        *("without_total_row", bool, False, "--without-total-row"),
+        "Leave out the last row, which must be a total; also of JSON lines and workbooks.",
+    ),
     _of_workbook(
         *("sheet", str | None, None, "--sheet"),
         "Sheet to read. Default: the only one with rows.",
@@ -392,7 +396,8 @@ def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
 
 def _dialect(function: str, **given: Any) -> Dialect:
     signs = {name: given.pop(name) for name in notations.PARAMETERS}
-    of_others = {name: given.pop(name) for name in ("sheet", "first_row", "variable_labels")}
+    names = ("sheet", "first_row", "variable_labels", "without_total_row")
+    of_others = {name: given.pop(name) for name in names}
     as_codes = tuple(given.pop("as_codes"))
     missing = missing_codes.of_options(function, given.pop("missing"))
     found = dialect(function, **given, notations=notations.declared(function, signs))

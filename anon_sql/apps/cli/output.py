@@ -61,9 +61,7 @@ def read_source(
         con.execute("SET memory_limit = ?", [memory_limit])
     if files.in_database(source) or files.kind(source)[0] != "parquet":
         return files.read_source(con, source, table, dialect=written_as)
-    patterns = files.parquet(source, ("release", "IN"))
-    rows = con.read_parquet(patterns, hive_partitioning=False)
-    (files.trimmed(rows) if written_as.trim else rows).create_view(table)
+    files.parquet_rows(con, source, written_as, ("release", "IN")).create_view(table)
     return {}
 
 

@@ -223,7 +223,7 @@ def as_written(dialect: Dialect) -> dict[str, Any]:
     default = Dialect()
     names = (
         *("delimiter", "quote", "header", "encoding", "trim"),
-        *("sheet", "first_row", "variable_labels"),
+        *("sheet", "first_row", "variable_labels", "without_total_row"),
     )
     said = {name: getattr(dialect, name) for name in names}
     changed = {name: value for name, value in said.items() if value != getattr(default, name)}

@@ -15,6 +15,7 @@ from anon_sql.apps import files
 from anon_sql.apps.cli import console
 from anon_sql.errors import AnonError, not_installed
 from anon_sql.hosts import recipes
+from anon_sql.hosts.files import is_pattern
 
 NAME = "studio"
 
@@ -69,12 +70,20 @@ def _source(source: Path, table: str | None) -> Path:
         files.check_source(NAME, "DATABASE", path)
         return path
     if recipes.is_recipe(source):
-        recipes.read_recipe(NAME, source)
+        _require_one(recipes.read_recipe(NAME, source).file)
     elif source.suffix.lower() in (".duckdb", ".db"):
         raise AnonError(NAME, "a database must come with --table")
     else:
         files.check_source(NAME, "FILE", source)
+        _require_one(source)
     return source.absolute()
+
+
+def _require_one(source: Path) -> None:
+    """Raise AnonError for a pattern of files."""
+    if is_pattern(source):
+        hint = "anon-sql roles and anon-sql release read all that a pattern fits"
+        raise AnonError(NAME, "the source must be one file", f"'{source.name}'", hint)
 
 
 def _print(url: str) -> None:

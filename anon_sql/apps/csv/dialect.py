@@ -26,7 +26,8 @@ class Dialect:
     CSV. sheet, first_row: of a workbook, the sheet that is read, and the row of its headings from
     1. missing: of a statistics file, the codes that mean a missing value, by column, in place of
     those that the file declares. as_codes: columns whose codes are their values, not the labels of
-    these. variable_labels: whether a release keeps its variable labels.
+    these. variable_labels: whether a release keeps its variable labels. without_total_row: whether
+    the last row, which must be a total, is left out.
     """
 
     delimiter: str | None = None
@@ -41,6 +42,7 @@ class Dialect:
     missing: tuple[tuple[str, tuple[str, ...]], ...] = ()
     as_codes: tuple[str, ...] = ()
     variable_labels: bool = False
+    without_total_row: bool = False
 
     def named(self, delimiter: str) -> "Dialect":
         """Return the dialect with this delimiter if it has none."""

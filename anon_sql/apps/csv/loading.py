@@ -9,7 +9,7 @@ notation is declared (``notations``).
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,16 +23,12 @@ from anon_sql.apps.csv.detection import DELIMITERS
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.header import Header, check_values, header_of
 from anon_sql.apps.csv.source import CsvSource
+from anon_sql.apps.csv.texts import TEXTS, Texts, drop, gather, total_notice
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import Option, Words, joined, listed
 from anon_sql.hosts.columns import portions
 
-_TOTALS = {  # words for a total in languages of Europe
-    *("total,totals,sum,grand total,overall,summe,gesamt,gesamtsumme,insgesamt,somme".split(",")),
-    *("total général,totaal,som,totale,somma,suma,suma total,total geral,razem,ogółem".split(",")),
-    *("celkem,součet,summa,yhteensä,összesen,итого,всего".split(",")),
-}
 OF_FILE = ""  # in place of a column, of a sentence about the file
 _ASK = 1 << 14  # rows between two looks for a request to stop
 _LONGEST = (1 << 31) - 1  # bytes of a field, as for columns of text in Arrow
@@ -282,27 +278,45 @@ def _has_values(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> bool:
     return con.execute(f"SELECT count({_bare(at)}) > 0 FROM {quote(texts)}").fetchall() == [(True,)]
 
 
-TEXTS = "__anon_texts"
 _BLOCKS = [1 << 23, 1 << 27, (1 << 31) - 1]  # bytes; a row must lie in two neighbouring blocks
 _TOO_SHORT = "straddling object"  # Arrow's words for blocks that are too short for a row
 
 
 def load(
-    con: duckdb.DuckDBPyConnection, source: CsvSource, table: str, *, labels: bool = False
+    con: duckdb.DuckDBPyConnection,
+    sources: Sequence[CsvSource],
+    table: str,
+    *,
+    labels: bool = False,
 ) -> dict[str, Words]:
-    """Create a table from a CSV file. Raises AnonError that names a line of the file.
+    """Create a table from CSV files. Raises AnonError that names a line of a file.
 
     Returns a sentence for each column that is text although its values are numbers or dates: for
     the sake of a few others, or since they are written in a notation that was not declared.
     labels: the file is a release, which is text whatever it looks like; an empty field is NULL
     and an empty field in quotes is the empty text. Otherwise both are NULL by default.
     """
+    try:
+        texts = gather(con, sources, partial(_texts_of, con, labels=labels), line_of)
+        if labels:
+            _create(con, table, texts.header.names, ["VARCHAR"] * len(texts.header.names))
+            return of_names(texts.header)
+        is_header = sources[0].dialect.header is not False
+        return typed_table(con, sources[0], texts, table, is_header=is_header)
+    finally:
+        drop(con)
+
+
+def _texts_of(
+    con: duckdb.DuckDBPyConnection, source: CsvSource, *, labels: bool
+) -> tuple[Header, int]:
+    """Fill the table of texts with the rows of a file; return its columns and their number."""
     scanned = scan(source)
-    found = header_of(source, scanned.first)
-    names, has_header = found.names, source.dialect.header is not False
+    header = header_of(source, scanned.first)
+    names, has_header = header.names, source.dialect.header is not False
     rows = scanned.rows - has_header
-    texts = ", ".join(f"f{at} VARCHAR" for at in range(len(names)))
-    con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} ({texts})")
+    columns = ", ".join(f"f{at} VARCHAR" for at in range(len(names)))
+    con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} ({columns})")
     for block in _BLOCKS if rows else ():
         try:
             _load_texts(con, source, len(names), block, header=has_header, labels=labels)
@@ -312,50 +326,44 @@ def load(
                 raise
             if block == _BLOCKS[-1]:
                 raise source.error("be readable", "a row of more than 2 GiB") from None
-    try:
-        count = con.execute(f"SELECT count(*) FROM {quote(TEXTS)}").fetchall()
-        if count != [(rows,)]:
-            hint = "nothing was read; please report this"
-            raise source.error(f"have its {rows:,} rows read", f"{count[0][0]:,}", hint)
-        if labels:
-            _create(con, table, names, ["VARCHAR"] * len(names))
-            return of_names(found)
-        line = partial(line_of, source)
-        return typed_table(con, source, found, table, line, is_header=has_header)
-    finally:
-        con.execute(f"DROP TABLE IF EXISTS {quote(TEXTS)}")
+    count = con.execute(f"SELECT count(*) FROM {quote(TEXTS)}").fetchall()
+    if count != [(rows,)]:
+        hint = "nothing was read; please report this"
+        raise source.error(f"have its {rows:,} rows read", f"{count[0][0]:,}", hint)
+    return header, rows
 
 
 def typed_table(
     con: duckdb.DuckDBPyConnection,
     source: CsvSource,
-    found: Header,
+    texts: Texts,
     table: str,
-    line: Callable[[int], int],
     *,
     is_header: bool,
 ) -> dict[str, Words]:
     """Create a table from ``TEXTS``, whose columns get types; return what ``load`` returns.
 
-    line: of a row from 1. is_header: whether the names are a line that may be a row.
+    source: the first file. is_header: whether the names are a line that may be a row.
     """
-    _clean(con, source.dialect, len(found.names))
-    notations.rewrite(con, source, TEXTS, found.names, line)
-    kinds = types(con, TEXTS, len(found.names))
+    header = texts.header
+    of_total = total_notice(con, texts)
+    _clean(con, source.dialect, len(header.names))
+    notations.rewrite(con, source, TEXTS, header.names, texts.place)
+    kinds = types(con, TEXTS, len(header.names))
     if is_header:
-        check_values(con, source, TEXTS, found.said, kinds)
-    _create(con, table, found.names, kinds)
-    said: list[str | Words] = [*of_names(found).values(), *_odd_rows(con, kinds)]
+        check_values(con, source, TEXTS, header.said, kinds)
+    _create(con, table, header.names, kinds)
+    said: list[str | Words] = [*of_names(header).values(), *_odd_rows(con, of_total, kinds)]
     of_file = {OF_FILE: joined("; ", said)} if said else {}
-    return of_file | _nearly_typed(con, found.names, kinds)
+    return of_file | _nearly_typed(con, header.names, kinds)
 
 
-def _odd_rows(con: duckdb.DuckDBPyConnection, kinds: Sequence[str]) -> Iterator[str]:
-    """Yield a sentence if the last row looks like a total, or the first like a second header."""
-    last = con.execute(f"FROM {quote(TEXTS)} ORDER BY rowid DESC LIMIT 1").fetchall()
-    texts = [text.strip(" :.").casefold() for row in last for text in row if text]
-    if any(text in _TOTALS for text in texts):
-        yield "its last row looks like a total, not like a person; remove that line"
+def _odd_rows(
+    con: duckdb.DuckDBPyConnection, of_total: Words | None, kinds: Sequence[str]
+) -> Iterator[str | Words]:
+    """Yield the sentence about a total, and one if the first row looks like a second header."""
+    if of_total is not None:
+        yield of_total
     if all(kind == "VARCHAR" for kind in kinds):
         samples = notations.of_file(con, TEXTS, len(kinds)).samples(_SAMPLE)
         typed_below = sum(

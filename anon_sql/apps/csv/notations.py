@@ -188,13 +188,13 @@ def rewrite(
     source: CsvSource,
     table: str,
     names: Sequence[str],
-    line: Callable[[int], int],
+    place: Callable[[int], str],
 ) -> None:
     """Write texts of declared notations as DuckDB prints them.
 
-    table: of texts, with the columns f0, f1, …. line: of a row from 1. Raises AnonError with the
-    line of a text that is written otherwise, for a column that the file lacks, and for a format
-    that no column has.
+    table: of texts, with the columns f0, f1, …. place: where a row stands, from 1. Raises AnonError
+    with the place of a text that is written otherwise, for a column that the file lacks, and for a
+    format that no column has.
     """
     settings = source.dialect.notations
     if not settings:
@@ -225,7 +225,7 @@ def rewrite(
         if wrong:
             raise source.error(
                 f"have {notation.says()} in every row of {listed([names[at]])}",
-                f"another text in line {line(first):,}",
+                f"another text in {place(first)}",
                 Option("--null", verb="") + " names texts that are NULL",
             )
     if chosen:

@@ -21,7 +21,8 @@ class CsvSource:
     """A CSV file and how errors name it.
 
     compression: 'gzip', 'zstd' or None. dialect: with a delimiter. delimiter_named: whether the
-    user named the delimiter. argument: what the command calls the file.
+    user named the delimiter. argument: what the command calls the file. is_one_of_several: whether
+    a pattern names other files, too, so that errors name this one.
     """
 
     path: Path
@@ -30,10 +31,13 @@ class CsvSource:
     delimiter_named: bool
     function: str
     argument: str
+    is_one_of_several: bool = False
 
-    def error(self, rule: str, got: str, hint: str | Words | None = None) -> AnonError:
+    def error(self, rule: str | Words, got: str, hint: str | Words | None = None) -> AnonError:
         """Return an error about the file."""
-        return AnonError(self.function, Parameter(self.argument) + f" must {rule}", got, hint)
+        whose = f" in '{self.path.name}'" if self.is_one_of_several else ""
+        rule = Parameter(self.argument) + " must " + rule
+        return AnonError(self.function, rule, got + whose, hint)
 
     def encoding(self) -> str | None:
         """Return the encoding that the file probably has; None if none fits or it is unreadable."""

@@ -8,6 +8,7 @@ import duckdb
 
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.errors import AnonError, Parameter, Words
+from anon_sql.hosts.files import is_pattern, members
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,19 @@ class Source:
     dialect: Dialect | None
     called: tuple[str, str]
 
-    def error(self, rule: str, got: str, hint: str | Words | None = None) -> AnonError:
+    @property
+    def files(self) -> list[Path]:
+        """Return the file, or those that a pattern fits, in the order of their names."""
+        return members(self.path)
+
+    @property
+    def is_pattern(self) -> bool:
+        """Return whether the name is a pattern of files."""
+        return is_pattern(self.path)
+
+    def error(self, rule: str | Words, got: str, hint: str | Words | None = None) -> AnonError:
         """Return an error about the file."""
-        return AnonError(self.called[0], Parameter(self.called[1]) + f" must {rule}", got, hint)
+        return AnonError(self.called[0], Parameter(self.called[1]) + " must " + rule, got, hint)
 
 
 Read = Callable[[duckdb.DuckDBPyConnection, Source, str], dict[str, Words]]

@@ -6,15 +6,17 @@ that every line is a row, and a fault is named by its line.
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.apps.csv.header import numbered
-from anon_sql.apps.csv.loading import TEXTS, of_names, typed_table
+from anon_sql.apps.csv.header import Header, numbered
+from anon_sql.apps.csv.loading import of_names, typed_table
 from anon_sql.apps.csv.source import CsvSource
+from anon_sql.apps.csv.texts import TEXTS, drop, gather
 from anon_sql.apps.formats.format import Source
 from anon_sql.core import stopping
 from anon_sql.core.names import literal, quote
@@ -35,10 +37,29 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
     """Create a table from JSON lines. Raises AnonError that names a line, or a nested column."""
     stated = (source.dialect or Dialect()).named(",")
     packing = PACKED.get(source.ending[source.ending.rindex(".") :])
-    file = CsvSource(source.path, packing, stated, True, *source.called)
+    files = [
+        CsvSource(path, packing, stated, True, *source.called, source.is_pattern)
+        for path in source.files
+    ]
+    try:
+        texts = gather(con, files, partial(_texts_of, con), _line_of)
+        if not source.labels:
+            return typed_table(con, files[0], texts, table, is_header=False)
+        names = texts.header.names
+        columns = ", ".join(f"f{at} AS {quote(name)}" for at, name in enumerate(names))
+        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(TEXTS)}")
+        return of_names(texts.header)
+    finally:
+        drop(con)
+
+
+def _texts_of(con: duckdb.DuckDBPyConnection, file: CsvSource) -> tuple[Header, int]:
+    """Fill the table of texts with the rows of a file; return its columns and their number."""
     keys: dict[str, None] = {}
     nested: dict[str, None] = {}
+    rows = 0
     for _, row in _rows(file):
+        rows += 1
         for key, value in row.items():
             keys[key] = None
             if isinstance(value, (dict, list)):
@@ -54,16 +75,7 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
         con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} AS FROM {_LINES}")
     finally:
         con.unregister(_LINES)
-    try:
-        if not source.labels:
-            return typed_table(
-                con, file, header, table, lambda row: _line_of(file, row), is_header=False
-            )
-        columns = ", ".join(f"f{at} AS {quote(name)}" for at, name in enumerate(header.names))
-        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(TEXTS)}")
-        return of_names(header)
-    finally:
-        con.execute(f"DROP TABLE IF EXISTS {quote(TEXTS)}")
+    return header, rows
 
 
 def write(con: duckdb.DuckDBPyConnection, select: str, path: Any, ending: str) -> None:

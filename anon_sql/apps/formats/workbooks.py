@@ -6,10 +6,10 @@ the value that was stored with it. Nothing of a workbook is read but the cells o
 
 import datetime as dt
 import shlex
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.header import Header, header_of
-from anon_sql.apps.csv.loading import of_names
+from anon_sql.apps.csv.loading import OF_FILE, of_names
 from anon_sql.apps.csv.source import CsvSource
+from anon_sql.apps.csv.texts import TOTAL_NOTICE, is_total, not_total
 from anon_sql.apps.formats.cells import unread_cells
 from anon_sql.apps.formats.format import Source
 from anon_sql.core import stopping
@@ -141,7 +142,10 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
     finally:
         con.unregister(_ROWS_TABLE)
     found = {each.name: notice for each in columns if (notice := each.notice())}
-    return of_names(sheet.header) | found
+    of_file = [*of_names(sheet.header).values()]
+    if (last := sheet.last()) is not None and is_total(last[1]):
+        of_file.append(TOTAL_NOTICE)
+    return found | ({OF_FILE: joined("; ", of_file)} if of_file else {})
 
 
 def _trimmed(name: str, dialect: Dialect, kind: pa.DataType) -> str:
@@ -214,9 +218,26 @@ class _Sheet:
         of_csv = CsvSource(source.path, None, dialect, True, *source.called)
         names = header_of(of_csv, [_printed(rows[0][at]) for at in used])
         start = above + header
-        return cls(
+        made = cls(
             source, dialect, lambda: islice(sheet.iter_rows(), start, None), start, names, used
         )
+        return made.without_total() if dialect.without_total_row else made
+
+    def last(self) -> tuple[int, Row] | None:
+        """Return the last row that has a value, and how many rows stand before it."""
+        filled = (
+            (number, [row[at] for at in self.used])
+            for number, row in enumerate(self.rows())
+            if any(row[at] != "" for at in self.used)
+        )
+        return next(iter(deque(filled, maxlen=1)), None)
+
+    def without_total(self) -> "_Sheet":
+        """Return the sheet without its last row. Raises AnonError unless that is a total."""
+        last = self.last()
+        if last is None or not is_total(last[1]):
+            raise not_total(self.source, last is not None)
+        return replace(self, rows=lambda: islice(self.rows(), last[0]))
 
     def cells(self) -> Iterator[tuple[int, list[list[Any]]]]:
         """Give the cells of some rows at a time, by column, and the number of the first row.

@@ -17,6 +17,7 @@ from anon_sql.apps.cli.parameters import flag, of_releases
 from anon_sql.apps.cli.spelling import argument
 from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import Dialect
+from anon_sql.apps.csv.texts import WITHOUT_TOTAL
 from anon_sql.apps.report import recipient
 from anon_sql.apps.verdict.criteria import CONTROL
 from anon_sql.core.common_parameters import PERSON, UNIT
@@ -288,6 +289,8 @@ def _dialect(written_as: Dialect) -> Iterator[str]:
         yield "--header" if written_as.header else "--no-header"
     if written_as.trim:
         yield "--trim"
+    if written_as.without_total_row:
+        yield WITHOUT_TOTAL
     for text in filter(None, written_as.nulls):
         yield f"--null {shlex.quote(text)}"
     for option, value in notations.as_options(written_as.notations):

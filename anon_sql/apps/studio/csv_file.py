@@ -25,6 +25,7 @@ ENCODINGS = {
     f"{UTF_16}-le": "UTF-16, little-endian",
     f"{UTF_16}-be": "UTF-16, big-endian",
 }
+TOTAL = {"no": "no, every row is a person", "yes": "yes, leave it out"}
 TYPED = {"yes": "yes, by their values", "no": "no, leave them as text"}
 FORM = {  # of the first screen, before anything is said
     "delimiter": "",
@@ -33,6 +34,7 @@ FORM = {  # of the first screen, before anything is said
     "null": "",
     "encoding": "",
     "typed": "yes",
+    "total": "no",
 }
 LINES = 5  # that are shown
 _LONGEST = 200  # signs of a line that are shown
@@ -56,6 +58,7 @@ def stated(form: Mapping[str, Any]) -> dict[str, Any]:
         "nulls": ["", *fields["null"].split()],
         "encoding": fields["encoding"] if fields["encoding"] in ENCODINGS else None,
         "typed": fields["typed"] != "no",
+        "without_total_row": fields["total"] == "yes",
     }
 
 
@@ -76,7 +79,9 @@ def look(path: Path, fields: Mapping[str, Any]) -> Look:
     """Return how a file is written. fields: as ``stated`` returns it."""
     settings = {"delimiter": None, "quote": '"', "header": None, "nulls": [""], **fields}
     settings.pop("typed", None)
+    without_total_row = bool(settings.pop("without_total_row", False))
     stated = dialect("studio", **{**settings, "encoding": settings.get("encoding") or UTF_8})
+    stated = replace(stated, without_total_row=without_total_row)
     free = settings.get("encoding") is None
     detected, _ = files.detected(path, stated, ("studio", "FILE"), propose=free)
     offer = None

@@ -10,7 +10,7 @@ from jinja2 import Environment
 
 from anon_sql.apps.cli.console import visible
 from anon_sql.apps.report.rendering import environment, figure
-from anon_sql.apps.studio.csv_file import DELIMITERS, ENCODINGS, HEADERS, QUOTES, TYPED
+from anon_sql.apps.studio.csv_file import DELIMITERS, ENCODINGS, HEADERS, QUOTES, TOTAL, TYPED
 from anon_sql.apps.studio.figures import every_row, release_statement
 from anon_sql.apps.verdict.words import CONSEQUENCE, percent
 from anon_sql.core.names import literal, quote, split
@@ -79,6 +79,7 @@ def _environment() -> Environment:
         "headers": HEADERS,
         "encodings": ENCODINGS,
         "typed": TYPED,
+        "total": TOTAL,
     }
     return templates
 

@@ -42,6 +42,7 @@ DIALECT = (
     "missing",
     "as_codes",
     "variable_labels",
+    "without_total_row",
     *PARAMETERS,
 )  # keys of a recipe's source
 PARQUET = ".parquet"

@@ -54,6 +54,7 @@ _SAY = {  # of options: what to do, and the id of the control
         ("--decimal", "--thousands", "--date-format", "--timestamp-format"),
         ("choose “yes” in “Numbers and dates in another notation”", "typed"),
     ),
+    "--without-total-row": ("choose “yes” in “Leave out the total in the last row”", "total"),
     "--trim": ("trim = true in the recipe", ""),
     "--sheet": ("choose {value} in “Sheet”", "sheet"),
     "--first-row": ("anon-sql roles FILE --first-row {value} --recipe PATH, then open it", ""),

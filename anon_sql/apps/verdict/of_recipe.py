@@ -202,6 +202,7 @@ def dialect_of(function: str, recipe: Recipe) -> Dialect:
         missing=missing_codes.of_recipe(function, said.get("missing", {})),
         as_codes=tuple(map(str, said.get("as_codes", ()))),
         variable_labels=said.get("variable_labels", False),
+        without_total_row=said.get("without_total_row", False),
     )
 
 
