@@ -24,7 +24,8 @@ from anon_sql.apps.formats import (
     workbook_writing,
     workbooks,
 )
-from anon_sql.apps.formats.format import Format, Source
+from anon_sql.apps.formats.format import Format, Source, nested_columns
+from anon_sql.core.columns import is_nested
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words, joined, listed
 from anon_sql.hosts.contents import require_parquet
@@ -231,26 +232,29 @@ def detected(
 
 
 def _read_parquet(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
-    parquet_rows(con, source.path, source.dialect or Dialect(), source.called).create(table)
+    parquet_rows(con, source).create(table)
     return {}
 
 
-def parquet_rows(
-    con: duckdb.DuckDBPyConnection, source: Path, dialect: Dialect, called: tuple[str, str]
-) -> duckdb.DuckDBPyRelation:
+def parquet_rows(con: duckdb.DuckDBPyConnection, source: Source) -> duckdb.DuckDBPyRelation:
     """Return the rows of a Parquet file, of those in a folder, or of those that a pattern fits.
 
-    Raises AnonError as ``parquet`` does, and unless DuckDB reads each row of each file.
+    Raises AnonError as ``parquet`` does, for nested columns, which only a release may have, and
+    unless DuckDB reads each row of each file.
     """
-    refuse_total_row(dialect, called)
-    rows = con.read_parquet(parquet(source, called), hive_partitioning=False)
-    if is_pattern(source):
-        wanted = sum(pq.read_metadata(path).num_rows for path in members(source))
+    refuse_total_row(source.dialect, source.called)
+    rows = con.read_parquet(parquet(source.path, source.called), hive_partitioning=False)
+    kinds = dict(zip(rows.columns, map(str, rows.types), strict=True))
+    nested = [name for name, sql_type in kinds.items() if is_nested(sql_type)]
+    if nested and not source.labels:
+        raise nested_columns(source, nested, kinds[nested[0]])
+    if is_pattern(source.path):
+        wanted = sum(pq.read_metadata(path).num_rows for path in members(source.path))
         ((count,),) = rows.count("*").fetchall()
         if count != wanted:
-            rule = Parameter(called[1]) + f" must have its {wanted:,} rows read"
-            raise AnonError(called[0], rule, f"{count:,}", "nothing was read; please report this")
-    return trimmed(rows) if dialect.trim else rows
+            got, hint = f"{count:,}", "nothing was read; please report this"
+            raise source.error(f"have its {wanted:,} rows read", got, hint)
+    return trimmed(rows) if source.dialect and source.dialect.trim else rows
 
 
 def refuse_total_row(dialect: Dialect | None, called: tuple[str, str]) -> None:

@@ -284,3 +284,31 @@ def test_types_come_from_every_row(tmp_path):
         run("release", path, tmp_path / "out.csv", "--quasi", "age", "--keep", "*").exit_code == 0
     )
     assert sum(row["code"] == "word" for row in read(tmp_path / "out.csv")) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "flat"),
+    [
+        ("{'town': 'Ulm'}", ["town"]),
+        ("['Ulm', 'Bonn']", ['unnest("where")']),
+        ("MAP {'town': 'Ulm'}", None),
+        ("[{'town': 'Ulm'}]", None),
+    ],
+)
+@pytest.mark.parametrize("command", ["release", "roles", "audit"])
+def test_nested_columns_of_parquet_are_refused_with_sql_that_flattens(
+    tmp_path, monkeypatch, command, value, flat
+):
+    monkeypatch.chdir(tmp_path)
+    con = duckdb.connect()
+    con.execute(
+        f"COPY (SELECT i % 3 AS a, {value} AS \"where\" FROM range(9) r(i)) TO 'people.parquet'"
+    )
+    out = {"release": ["out.csv", "--keep", "*"], "audit": []}.get(command)
+    sentence = refused(command, "people.parquet", *([] if out is None else [*out, "--quasi", "a"]))
+    assert "must have one value per column, got objects or lists in where; " in sentence
+    names = con.sql(sentence.partition("in DuckDB: ")[2]).columns
+    assert names[0] == "a"
+    assert "where" not in names
+    assert flat is None or names[1:] == flat
+    assert not (tmp_path / "out.csv").exists()

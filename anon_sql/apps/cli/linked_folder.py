@@ -8,6 +8,7 @@ import duckdb
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.options import note_file
+from anon_sql.apps.formats.format import Source
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, Words
 from anon_sql.hosts.recipes import is_recipe
@@ -58,7 +59,7 @@ def _table_of(function: str, argument: str, file: Path) -> str:
 def _read(con: duckdb.DuckDBPyConnection, called: tuple[str, str], file: Path, table: str) -> None:
     """Make the table of a file: a view of Parquet, so that its rows stay in the file."""
     if files.kind(file)[0] == "parquet":
-        con.read_parquet(files.parquet(file, called)).create_view(table)
+        files.parquet_rows(con, Source(file, ".parquet", False, None, called)).create_view(table)
         return
     try:
         note_file(file, files.read_source(con, file, table, called=called))

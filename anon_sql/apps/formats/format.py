@@ -3,12 +3,42 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import duckdb
 
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.errors import AnonError, Parameter, Words
+from anon_sql.core.names import literal, quote
+from anon_sql.errors import AnonError, Parameter, Words, listed, looks_like_name
 from anon_sql.hosts.files import is_pattern, members
+
+
+class NamedFile(Protocol):
+    """A file that is read, and the errors about it."""
+
+    @property
+    def path(self) -> Path:
+        """Return the path of the file."""
+
+    def error(self, rule: str, got: str, hint: str | Words | None = None) -> AnonError:
+        """Return an error about the file."""
+
+
+def nested_columns(file: NamedFile, names: list[str], kind: str = "") -> AnonError:
+    """Return the error for nested columns, with the SQL that flattens the first of them.
+
+    kind: its SQL type; '' for an object or a list.
+    """
+    hint = "flatten them with unnest"
+    if looks_like_name(names[0]):
+        name = quote(names[0])
+        if kind.startswith(("UNION(", "VARIANT")):
+            flat = f"* REPLACE ({name}::VARCHAR AS {name})"
+        else:
+            values = f"map_entries({name})" if kind.startswith("MAP(") else name
+            flat = f"* EXCLUDE ({name}), unnest({values})"
+        hint = f"flatten them in DuckDB: SELECT {flat} FROM {literal(file.path.name)}"
+    return file.error("have one value per column", f"objects or lists in {listed(names)}", hint)
 
 
 @dataclass(frozen=True)

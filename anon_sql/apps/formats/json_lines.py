@@ -17,10 +17,10 @@ from anon_sql.apps.csv.header import Header, numbered
 from anon_sql.apps.csv.loading import of_names, typed_table
 from anon_sql.apps.csv.source import CsvSource
 from anon_sql.apps.csv.texts import TEXTS, drop, gather
-from anon_sql.apps.formats.format import Source
+from anon_sql.apps.formats.format import Source, nested_columns
 from anon_sql.core import stopping
-from anon_sql.core.names import literal, quote
-from anon_sql.errors import Words, listed, looks_like_name
+from anon_sql.core.names import quote
+from anon_sql.errors import Words
 from anon_sql.hosts.files import PACKED
 
 ENDINGS = tuple(f"{kind}{packed}" for packed in PACKED for kind in (".jsonl", ".ndjson"))
@@ -67,7 +67,7 @@ def _texts_of(con: duckdb.DuckDBPyConnection, file: CsvSource) -> tuple[Header, 
     if not keys:
         raise file.error("have a JSON object per line", "none")
     if nested:
-        raise _nested(file, [*nested])
+        raise nested_columns(file, [*nested])
     header = numbered([key.strip() or f"column_{at}" for at, key in enumerate(keys, 1)])
     schema = pa.schema([pa.field(f"f{at}", pa.string()) for at in range(len(keys))])
     con.register(_LINES, pa.RecordBatchReader.from_batches(schema, _batches(file, [*keys], schema)))
@@ -151,15 +151,3 @@ def _batches(file: CsvSource, keys: Sequence[str], schema: pa.Schema) -> Iterato
 
 def _text(value: Any) -> str | None:
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _nested(file: CsvSource, names: list[str]) -> Exception:
-    """Return the error for columns of objects and lists, with the SQL that flattens one."""
-    hint = "flatten them with unnest"
-    if looks_like_name(names[0]):
-        name = quote(names[0])
-        hint = (
-            f"flatten them in DuckDB: SELECT * EXCLUDE ({name}), unnest({name}) "
-            f"FROM {literal(file.path.name)}"
-        )
-    return file.error("have one value per column", f"objects or lists in {listed(names)}", hint)
