@@ -74,6 +74,7 @@ PUBLIC_NAMES = {  # columns and parameters of SQL functions
     ("audit/compared.py", "found"),
     ("attacks/attacks.py", "known"),
     ("attacks/criteria.py", "known"),
+    ("apps/cli/earlier.py", "found"),
 }
 # How many names remain in packages that are not finished. These numbers may only fall.
 REMAINING = {"apps": 503}

@@ -122,7 +122,7 @@ def audit(
             _require_one_role([*quasi_columns, *sensitive_columns, *person])
             if not quasi_columns:
                 raise AnonError(NAME, "--quasi must name quasi-identifiers")
-            asked = Request(
+            request = Request(
                 quasi_columns,
                 sensitive_columns,
                 person[0] if person else None,
@@ -130,12 +130,12 @@ def audit(
                 models if sensitive_columns else (),
                 required,
             )
-            found = _measured(con, asked)
-            missed.extend(_missed(asked, found))
+            counted = _measured(con, request)
+            missed.extend(_missed(request, counted))
             if as_json:
-                console.say(json.dumps(_as_json(source, asked, found), ensure_ascii=False))
+                console.say(json.dumps(_as_json(source, request, counted), ensure_ascii=False))
             else:
-                _show(source, asked, found)
+                _show(source, request, counted)
 
         on_database(NAME, progress, measure)
         if missed:
@@ -161,14 +161,14 @@ def _check(
     diversity.check(NAME)
 
 
-def _columns(known: Sequence[str], option: str, asked: Sequence[str]) -> list[str]:
+def _columns(table_columns: Sequence[str], option: str, wanted: Sequence[str]) -> list[str]:
     """Return columns as the table spells them. Raises AnonError for others."""
-    by_fold = {fold(name): name for name in known}
-    for name in asked:
+    by_fold = {fold(name): name for name in table_columns}
+    for name in wanted:
         if fold(name) not in by_fold:
             rule = f"{option} must name a column of FILE"
-            raise AnonError(NAME, rule, f"'{name}'", did_you_mean(name, known))
-    return list(dict.fromkeys(by_fold[fold(name)] for name in asked))
+            raise AnonError(NAME, rule, f"'{name}'", did_you_mean(name, table_columns))
+    return list(dict.fromkeys(by_fold[fold(name)] for name in wanted))
 
 
 def _require_one_role(columns: Sequence[str]) -> None:
@@ -177,12 +177,12 @@ def _require_one_role(columns: Sequence[str]) -> None:
         raise AnonError(NAME, "a column has one role", f"two for {listed(twice)}")
 
 
-def _measured(con: duckdb.DuckDBPyConnection, asked: Request) -> Found:
+def _measured(con: duckdb.DuckDBPyConnection, request: Request) -> Found:
     """Return the sizes of the classes of ``raw``, and the levels of its worst ones."""
-    quasi, count = ", ".join(map(quote, asked.quasi)), "count(*)"
+    quasi, count = ", ".join(map(quote, request.quasi)), "count(*)"
     who = "NULL"
-    if asked.entity is not None:  # rows without a person are together one
-        person = quote(asked.entity)
+    if request.entity is not None:  # rows without a person are together one
+        person = quote(request.entity)
         count = f"count(DISTINCT {person}) + max(CASE WHEN {person} IS NULL THEN 1 ELSE 0 END)"
         who = f"any_value(__anon_sort_key({person}))"
     ((rows, people),) = con.execute(f"SELECT count(*), {count} FROM raw").fetchall()
@@ -193,24 +193,24 @@ def _measured(con: duckdb.DuckDBPyConnection, asked: Request) -> Found:
         f"{who} AS __anon_who FROM raw GROUP BY {quasi}) GROUP BY __anon_n ORDER BY __anon_n"
     ).fetchall()
     alone = next(((classes, whose) for size, classes, whose in sizes if size == 1), (0, 0))
-    found = Found(
+    counted = Found(
         rows,
-        None if asked.entity is None else people,
-        alone[asked.entity is not None],
+        None if request.entity is None else people,
+        alone[request.entity is not None],
         [(size, classes) for size, classes, _ in sizes],
         {KAnonymity.name: sizes[0][0]},
     )
     types = dict(zip(con.table("raw").columns, map(str, con.table("raw").types), strict=True))
-    for column in asked.sensitive:
+    for column in request.sensitive:
         classes, table = _values(con, quasi, quote(column), count)
         table = with_ground(NAME, column, types[column], table, None, None)
-        for model in asked.models:
+        for model in request.models:
             levels = model.measure(classes, table)
             level = float(levels.min() if model.at_least else levels.max())
-            worst = found.levels.get(model.name)
+            worst = counted.levels.get(model.name)
             if worst is None or (level < worst if model.at_least else level > worst):
-                found.levels[model.name], found.columns[model.name] = level, column
-    return found
+                counted.levels[model.name], counted.columns[model.name] = level, column
+    return counted
 
 
 def _values(
@@ -218,12 +218,12 @@ def _values(
 ) -> tuple[ClassValues, TableValues]:
     """Return how often each class, and the table, has each value of a column; names quoted."""
     value = f"__anon_sort_key({column})"
-    held = con.sql(
+    by_class = con.sql(
         f"SELECT list(struct_pack(key := __anon_value, n := __anon_n)) AS held FROM ("
         f"SELECT {quasi}, {value} AS __anon_value, ({count})::BIGINT AS __anon_n "
         f"FROM raw GROUP BY {quasi}, __anon_value) GROUP BY {quasi}"
     ).to_arrow_table()
-    lists = one_array(held.column("held"))
+    lists = one_array(by_class.column("held"))
     entries = lists.flatten()
     class_of = np.repeat(np.arange(len(lists)), np.diff(integers(lists.offsets)))
     table = con.sql(
@@ -239,23 +239,23 @@ def _keys(keys: pa.Array) -> pa.Array:
     return keys.cast(pa.binary())
 
 
-def _passed(asked: Request, name: str, level: float) -> bool | None:
+def _passed(request: Request, name: str, level: float) -> bool | None:
     """Return whether a level is as required; None if nothing is required."""
-    required = asked.required[name]
+    required = request.required[name]
     if required is None:
         return None
     if name == KAnonymity.name:
         return level >= required
-    model = next(model for model in asked.models if model.name == name)
+    model = next(model for model in request.models if model.name == name)
     return not bool(model.fails(np.array([level]))[0])
 
 
-def _missed(asked: Request, found: Found) -> list[str]:
+def _missed(request: Request, counted: Found) -> list[str]:
     """Return what is required and not reached, as ``k = 1 (at least 5)``."""
     texts = []
-    for name, level in found.levels.items():
-        if _passed(asked, name, level) is False:
-            reached, required = figures(level, float(asked.required[name] or 0))
+    for name, level in counted.levels.items():
+        if _passed(request, name, level) is False:
+            reached, required = figures(level, float(request.required[name] or 0))
             most = name == TCloseness.name
             texts.append(f"{name} = {reached} ({'at most' if most else 'at least'} {required})")
     return texts
@@ -265,49 +265,48 @@ def _figure(number: float) -> str:
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:.4f}"
 
 
-def _show(source: Path, asked: Request, found: Found) -> None:
+def _show(source: Path, request: Request, counted: Found) -> None:
     """Print counts and levels; no value of the table."""
-    noun, classes = asked.noun, sum(count for _, count in found.sizes)
-    people = "" if found.people is None else f" of {_many(found.people, 'person')}"
+    noun, classes = request.noun, sum(count for _, count in counted.sizes)
+    people = "" if counted.people is None else f" of {_many(counted.people, 'person')}"
     groups = many(classes, "group")
-    console.say(
-        f"{shown(source)}: {many(found.rows, 'row')}{people}, {groups} by {together(asked.quasi)}"
-    )
+    by = together(request.quasi)
+    console.say(f"{shown(source)}: {many(counted.rows, 'row')}{people}, {groups} by {by}")
     rows = []
-    for name, level in found.levels.items():
-        required, passed = asked.required[name], _passed(asked, name, level)
+    for name, level in counted.levels.items():
+        required, passed = request.required[name], _passed(request, name, level)
         rows.append(
             (
                 name,
                 _figure(level),
                 "" if required is None else _figure(required),
                 {True: "met", False: "not met", None: ""}[passed],
-                _meaning(asked, found, name),
+                _meaning(request, counted, name),
             )
         )
-    share = found.unique / found.counted
-    alone = "rows" if asked.entity is None else "people"
-    said = f"{share:.1%} of all {alone}: {alone} without another in their group"
-    rows.append(("unique", f"{found.unique:,}", "", "", said))
+    share = counted.unique / counted.counted
+    alone = "rows" if request.entity is None else "people"
+    meaning = f"{share:.1%} of all {alone}: {alone} without another in their group"
+    rows.append(("unique", f"{counted.unique:,}", "", "", meaning))
     console.show_lines(("measure", "found", "required", "result", "meaning"), rows)
     console.say(f"The smallest groups, by {_plural(noun)} in a group:")
     console.show_lines(
         (f"{_plural(noun)}", "groups"),
-        [(f"{size:,}", f"{count:,}") for size, count in found.sizes[:SMALLEST]],
+        [(f"{size:,}", f"{count:,}") for size, count in counted.sizes[:SMALLEST]],
     )
-    if asked.entity is None:
+    if request.entity is None:
         console.say("k counts rows. If a person can have several rows, pass --entity.")
 
 
-def _meaning(asked: Request, found: Found, name: str) -> str:
+def _meaning(request: Request, counted: Found, name: str) -> str:
     if name == KAnonymity.name:
-        return f"{_plural(asked.noun)} in the smallest group"
-    column = found.columns[name]
+        return f"{_plural(request.noun)} in the smallest group"
+    column = counted.columns[name]
     if name == TCloseness.name:
         return f"largest distance of a group from the table, in {column}"
-    kind = next(model.l_kind for model in asked.models if isinstance(model, LDiversity))
-    said = "different values" if kind == "distinct" else f"diversity ({kind})"
-    return f"{said} of {column} in the least diverse group"
+    kind = next(model.l_kind for model in request.models if isinstance(model, LDiversity))
+    what = "different values" if kind == "distinct" else f"diversity ({kind})"
+    return f"{what} of {column} in the least diverse group"
 
 
 def _plural(noun: str) -> str:
@@ -318,26 +317,26 @@ def _many(count: int, noun: str) -> str:
     return many(count, noun) if count == 1 or noun != "person" else f"{count:,} people"
 
 
-def _as_json(source: Path, asked: Request, found: Found) -> dict[str, Any]:
+def _as_json(source: Path, request: Request, counted: Found) -> dict[str, Any]:
     """Return the same figures by name."""
     return {
         "file": str(source),
-        "rows": found.rows,
-        "people": found.people,
-        "groups": sum(count for _, count in found.sizes),
-        "unique": found.unique,
-        "unique_share": found.unique / found.counted,
+        "rows": counted.rows,
+        "people": counted.people,
+        "groups": sum(count for _, count in counted.sizes),
+        "unique": counted.unique,
+        "unique_share": counted.unique / counted.counted,
         "levels": [
             {
                 "measure": name,
-                "column": found.columns.get(name),
+                "column": counted.columns.get(name),
                 "found": level,
-                "required": asked.required[name],
-                "passed": _passed(asked, name, level),
+                "required": request.required[name],
+                "passed": _passed(request, name, level),
             }
-            for name, level in found.levels.items()
+            for name, level in counted.levels.items()
         ],
         "smallest_groups": [
-            {"size": size, "groups": count} for size, count in found.sizes[:SMALLEST]
+            {"size": size, "groups": count} for size, count in counted.sizes[:SMALLEST]
         ],
     }

@@ -68,16 +68,18 @@ def types_of_raw(con: duckdb.DuckDBPyConnection) -> dict[str, str]:
     return dict(zip(raw.columns, map(str, raw.types), strict=True))
 
 
-def say_verdict(found: Verdict) -> None:
+def say_verdict(verdict: Verdict) -> None:
     """Print the reasons of a verdict on stderr, and its level. Raises typer.Exit if it is open."""
-    for each in found.reasons:
-        said = f" (accepted: {each.accepted})" if each.accepted else ""
-        typer.echo(console.visible(f"{each.level} {each.rule}: {each.sentence}{said}"), err=True)
-    if found.level == RED:
+    for each in verdict.reasons:
+        acceptance = f" (accepted: {each.accepted})" if each.accepted else ""
+        typer.echo(
+            console.visible(f"{each.level} {each.rule}: {each.sentence}{acceptance}"), err=True
+        )
+    if verdict.level == RED:
         typer.echo("release: the verdict is red; nothing was written", err=True)
         raise typer.Exit(IS_RED)
-    if found.open:
-        rules = ", ".join(found.open)
+    if verdict.open:
+        rules = ", ".join(verdict.open)
         typer.echo(
             "release: the verdict is amber; nothing was written. Write a sentence for each rule "
             f"in [accepted]: {rules}",
@@ -86,7 +88,7 @@ def say_verdict(found: Verdict) -> None:
         raise typer.Exit(IS_OPEN)
 
 
-def asked(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> Asked:
+def request_of(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> Asked:
     """Return what a recipe asks for. Raises AnonError for an option that its method does not take.
 
     in_files: whether the release is a folder; resume: whether it continues an earlier one.
@@ -139,7 +141,7 @@ def release(call: ReleaseCall) -> None:
     in_database = recipe.table is not None
     form = recipe.parameters.get("format")
     output.prepare(recipe.file, form, call.overwrite, database=in_database)
-    of = asked(recipe, in_files=output.in_files, resume=call.large.resume)
+    of = request_of(recipe, in_files=output.in_files, resume=call.large.resume)
     if state and (of.in_parts.wanted or output.in_files):
         rule = "a release of a series must be one file, not made in parts"
         raise AnonError("release", rule, "a folder" if output.in_files else "parts")
@@ -153,10 +155,10 @@ def release(call: ReleaseCall) -> None:
             if state
             else in_table(con, of, output.target) as released
         ):
-            found = judged(recipe, con, "release", {**requested(recipe), **naming(state)})
-            say_verdict(found)
+            verdict = judged(recipe, con, "release", {**requested(recipe), **naming(state)})
+            say_verdict(verdict)
             made = write(con, recipe, of, output, released, state)
-            level = GREEN if found.level == GREEN else f"{AMBER}, accepted"
+            level = GREEN if verdict.level == GREEN else f"{AMBER}, accepted"
             k = of.required["k"]
             console.say(f"{out}: {recipe.method}, k = {k}, by {path}; verdict {level}")
             if state:

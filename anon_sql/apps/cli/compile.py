@@ -101,8 +101,8 @@ def calls_of(names: Sequence[str]) -> list[str]:
 
 def missing(calls: Sequence[str]) -> list[str]:
     """Return the calls whose kernels are not known to be compiled on this machine."""
-    known = _known()
-    return [call for call in calls if call not in known]
+    compiled = _compiled()
+    return [call for call in calls if call not in compiled]
 
 
 def compile_calls(calls: Sequence[str], tables: str = TABLES) -> Iterator[tuple[str, float]]:
@@ -126,7 +126,7 @@ def compile_calls(calls: Sequence[str], tables: str = TABLES) -> Iterator[tuple[
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
     if record := _record():
-        done = sorted(_known().union(calls))
+        done = sorted(_compiled().union(calls))
         text = json.dumps({"of": kernels.parallel.fingerprint(), "calls": done})
         record.write_text(text, encoding="utf-8")
 
@@ -148,14 +148,16 @@ def _record() -> Path | None:
     return None if folder is None else folder / "compiled_calls.json"
 
 
-def _known() -> set[str]:
+def _compiled() -> set[str]:
     """Return the calls whose kernels were compiled by this version on this machine."""
     record = _record()
     try:
-        found = json.loads(record.read_text(encoding="utf-8")) if record else None
+        listed = json.loads(record.read_text(encoding="utf-8")) if record else None
     except (OSError, json.JSONDecodeError):
         return set()
-    return set(found["calls"]) if found and found["of"] == kernels.parallel.fingerprint() else set()
+    return (
+        set(listed["calls"]) if listed and listed["of"] == kernels.parallel.fingerprint() else set()
+    )
 
 
 def _prepare(locks: str, tables: str) -> None:
@@ -186,11 +188,11 @@ def compile_kernels(
     Example: anon-sql compile anonymize rayden
     """
     with console.one_sentence():
-        known = known_functions()
+        functions_known = known_functions()
         for name in functions or ():
-            if name not in [*known, "demo"]:
+            if name not in [*functions_known, "demo"]:
                 rule = "a function must be one that releases a table, or demo"
-                raise AnonError("compile", rule, f"'{name}'", did_you_mean(name, known))
+                raise AnonError("compile", rule, f"'{name}'", did_you_mean(name, functions_known))
         left_out = [] if functions else _lacking()
         for name in left_out:
             typer.echo(
@@ -198,7 +200,9 @@ def compile_kernels(
                 "what it needs",
                 err=True,
             )
-        calls = missing(calls_of(functions or [name for name in known if name not in left_out]))
+        calls = missing(
+            calls_of(functions or [name for name in functions_known if name not in left_out])
+        )
         if not calls:
             typer.echo("anon_sql: the kernels are compiled", err=True)
             return

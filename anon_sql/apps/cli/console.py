@@ -113,14 +113,14 @@ def show(result: duckdb.DuckDBPyRelation, rows: int = ROWS) -> int:
     ]
     chosen, limit = _fit(widths, console.width - 2)
     table = _table()
-    for at in chosen:
-        number = _NUMBER.fullmatch(str(result.types[at]))
-        table.add_column(_cut(Text(names[at]), limit), justify="right" if number else "left")
-    for row in zip(*(columns[at] for at in chosen), strict=True):
+    for position in chosen:
+        number = _NUMBER.fullmatch(str(result.types[position]))
+        table.add_column(_cut(Text(names[position]), limit), justify="right" if number else "left")
+    for row in zip(*(columns[position] for position in chosen), strict=True):
         table.add_row(*(_cut(cell, limit) for cell in row))
     console.print(table)
     if len(chosen) < len(names):
-        hidden = ", ".join(name for at, name in enumerate(names) if at not in chosen)
+        hidden = ", ".join(name for position, name in enumerate(names) if position not in chosen)
         say(f"no room for: {hidden} (a wider terminal shows more)")
     total: int = printed.num_rows
     return total
@@ -188,7 +188,7 @@ def _fit(widths: Sequence[int], width: int) -> tuple[list[int], int]:
 
 
 def _needed(widths: Sequence[int], chosen: Sequence[int], limit: int) -> int:
-    return sum(min(widths[at], limit) + GAP for at in chosen)
+    return sum(min(widths[position], limit) + GAP for position in chosen)
 
 
 def _cut(cell: Text, limit: int) -> Text:

@@ -193,7 +193,7 @@ def _files(source: str) -> Iterator[tuple[str, bytes]]:
     if re.match(r"https?://", source, re.IGNORECASE):
         is_file = re.search(r"\.(data|test|csv|txt|zip)$", source, re.IGNORECASE)
         names = [source] if is_file else [f"{source.rstrip('/')}/{name}" for name in FILES]
-        found = [(name, _download(name)) for name in names]
+        contents = [(name, _download(name)) for name in names]
     else:
         path = Path(source)
         paths = (
@@ -202,8 +202,8 @@ def _files(source: str) -> Iterator[tuple[str, bytes]]:
         if not paths or not paths[0].is_file():
             wanted = "a directory with adult.data or adult.test, a file, or an http(s) address"
             raise AnonError(FUNCTION, f"the source must be {wanted}", f"'{source}'")
-        found = [(str(path), path.read_bytes()) for path in paths]
-    for name, content in found:
+        contents = [(str(path), path.read_bytes()) for path in paths]
+    for name, content in contents:
         if not zipfile.is_zipfile(io.BytesIO(content)):
             yield name, content
             continue
@@ -226,12 +226,12 @@ def _download(address: str) -> bytes:
 
 
 def _verify(name: str, split: str, content: bytes) -> None:
-    found = hashlib.sha256(content).hexdigest()
-    if found != SUMS[split]:
+    checksum = hashlib.sha256(content).hexdigest()
+    if checksum != SUMS[split]:
         raise AnonError(
             FUNCTION,
             f"{name} must have the sha256 of UCI's {split} file, {SUMS[split]}",
-            found,
+            checksum,
             "--no-checksum accepts the file as it is",
         )
 
@@ -239,13 +239,13 @@ def _verify(name: str, split: str, content: bytes) -> None:
 def _parse(name: str, split: str, content: bytes) -> pa.Table:
     """Return the rows of one file, without empty lines and comments, which start with |."""
     rows: list[list[str | None]] = []
-    for at, line in enumerate(content.decode("utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(content.decode("utf-8", errors="replace").splitlines(), 1):
         if not line.strip() or line.startswith("|"):
             continue
         fields = [field.strip() for field in line.split(",")]
         if len(fields) != len(COLUMNS):
             raise AnonError(
-                FUNCTION, f"line {at} of {name} must have {len(COLUMNS)} fields", len(fields)
+                FUNCTION, f"line {number} of {name} must have {len(COLUMNS)} fields", len(fields)
             )
         rows.append(
             [None if field == "?" else field for field in [*fields[:-1], fields[-1].rstrip(".")]]
@@ -253,8 +253,8 @@ def _parse(name: str, split: str, content: bytes) -> pa.Table:
     if not rows:
         raise AnonError(FUNCTION, f"{name} must hold rows of Adult")
     columns = {}
-    for at, column in enumerate(COLUMNS):
-        values = pa.array([row[at] for row in rows], pa.string())
+    for number, column in enumerate(COLUMNS):
+        values = pa.array([row[number] for row in rows], pa.string())
         try:
             columns[column] = values.cast(pa.int32()) if column in NUMBERS else values
         except pa.ArrowInvalid:

@@ -74,8 +74,8 @@ def program() -> str:
     script = Path(sys.executable).with_name("anon-sql")
     if not script.is_file():
         return shlex.join([sys.executable, "-m", "anon_sql.apps.cli.app"])
-    found = shutil.which("anon-sql")
-    if found and Path(found).resolve() == script.resolve():
+    on_path = shutil.which("anon-sql")
+    if on_path and Path(on_path).resolve() == script.resolve():
         return "anon-sql"
     inside = script.is_relative_to(Path.cwd())
     return shlex.quote(str(script.relative_to(Path.cwd()) if inside else script))
@@ -144,7 +144,7 @@ def _two(con: duckdb.DuckDBPyConnection) -> list[tuple[list[str], list[str]]]:
     changed = " + ".join(f"(label.{name}[1] IN ('[', '{{'))::INT" for name in quasi)
     too_long = " + ".join(f"(len(label.{name}) > {WIDE})::INT" for name in quasi)
     short = " AND ".join(f"len(t.{name}) <= {WIDE}" for name in texts)
-    found = con.execute(
+    singled_out = con.execute(
         f"""
         WITH class AS MATERIALIZED (
             SELECT label, {", ".join(parts)}
@@ -160,7 +160,7 @@ def _two(con: duckdb.DuckDBPyConnection) -> list[tuple[list[str], list[str]]]:
     ).fetchall()
     people = []
     shown = ", ".join([*quasi, *map(quote, datasets.SENSITIVE)])
-    for person, labels in found:
+    for person, labels in singled_out:
         raw = con.execute(f"SELECT {shown} FROM {TABLE} WHERE rowid = ?", [person]).fetchall()[0]
         kept = raw[len(quasi) :]
         people.append(([_cut(value) for value in raw], [*map(_cut, labels.values()), *kept]))
@@ -174,7 +174,7 @@ def _cut(value: object) -> str:
 
 def _figures(con: duckdb.DuckDBPyConnection, k: int) -> None:
     """Say what the release costs and what it protects, a figure a sentence."""
-    found = measured(con, f"FROM utility('{TABLE}', '{RELEASED}', k := ?)", [k])
+    measures = measured(con, f"FROM utility('{TABLE}', '{RELEASED}', k := ?)", [k])
     labels = ", ".join(map(quote, datasets.QUASI))
     alone = f"SELECT count(*) FROM (SELECT 1 FROM {{}} GROUP BY {labels} HAVING count(*) = 1)"
     raw, released = (_one(con, alone.format(name)) for name in (TABLE, RELEASED))
@@ -184,10 +184,13 @@ def _figures(con: duckdb.DuckDBPyConnection, k: int) -> None:
         (f"{raw:,}", "people are alone with their eight values in the raw table:"),
         ("", "anyone who knows these values finds the row."),
         (f"{released:,}", "people are alone in the release."),
-        (f"{found['smallest_class']:,}", "rows are in the smallest class (smallest_class)."),
-        (f"{found['cavg'] * k:.1f}", f"rows are in the average class; {k} would be ideal (cavg)."),
-        (f"{found['gcp']:.1%}", "of the detail in the eight columns is lost (gcp)."),
-        (f"{found['suppression_rate']:.1%}", "of the rows are suppressed (suppression_rate)."),
+        (f"{measures['smallest_class']:,}", "rows are in the smallest class (smallest_class)."),
+        (
+            f"{measures['cavg'] * k:.1f}",
+            f"rows are in the average class; {k} would be ideal (cavg).",
+        ),
+        (f"{measures['gcp']:.1%}", "of the detail in the eight columns is lost (gcp)."),
+        (f"{measures['suppression_rate']:.1%}", "of the rows are suppressed (suppression_rate)."),
     ):
         console.say(f"  {figure:>7}  {sentence}")
 
@@ -198,8 +201,8 @@ def _audit(con: duckdb.DuckDBPyConnection, k: int) -> None:
     console.say("It compares any edited or exported release with the raw table:")
     audit = f"SELECT passed, meaning FROM audit('{TABLE}', '{RELEASED}', k := {{}})"
     console.say(f"  {audit.format(k)};")
-    found = con.execute(f"{audit.format('$k')} WHERE passed IS NOT NULL", {"k": k}).fetchall()
-    console.show_lines(("passed", "meaning"), ((str(p).lower(), said) for p, said in found))
+    checks = con.execute(f"{audit.format('$k')} WHERE passed IS NOT NULL", {"k": k}).fetchall()
+    console.show_lines(("passed", "meaning"), ((str(p).lower(), meaning) for p, meaning in checks))
     console.say("Not shown: what an audit cannot decide, for which passed is NULL.")
 
 

@@ -37,11 +37,11 @@ def cast_values(
         return
     raw, released = (con.sql(f"FROM {quote(name)}") for name in ("raw", table))
     kinds = dict(zip(map(fold, raw.columns), map(str, raw.types), strict=True))
-    own = {fold(name): name for name in released.columns}
+    spelled = {fold(name): name for name in released.columns}
     for name in quasi:
         kind = kinds[fold(name)]
         if is_one_value(function, name, kind, str(form)):
-            column, wanted = quote(own[fold(name)]), type_of(kind, str(form))
+            column, wanted = quote(spelled[fold(name)]), type_of(kind, str(form))
             con.execute(
                 f"ALTER TABLE {quote(table)} ALTER {column} TYPE {wanted} "
                 f"USING TRY_CAST({column} AS {wanted})"
@@ -72,15 +72,15 @@ def read_earlier(
     of a CSV that could be means: these are refused, but text does not tell them from labels.
     """
     types = _types(con, "raw")
-    found = {}
-    for at, path in enumerate(previous):
-        table = _earlier(at)
+    by_relation = {}
+    for number, path in enumerate(previous):
+        table = _earlier(number)
         files.read_source(con, path, table, labels=True, called=(function, "--previous"))
         wanted = {fold(n): types.get(fold(n)) for n in whole_tuple(con, roles)}
         if files.kind(path)[0] in ("csv", "json") and not _shows_labels(path):
             wanted |= _perhaps_means(con, table, {n: types.get(fold(n)) for n in roles["quasi"]})
-        found[_cast(con, table, wanted)] = path
-    return found
+        by_relation[_cast(con, table, wanted)] = path
+    return by_relation
 
 
 def whole_tuple(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Sequence[str]]) -> list[str]:
@@ -94,11 +94,11 @@ def whole_tuple(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Sequence[str
 
 def earlier_files(previous: Sequence[Path]) -> dict[str, Path]:
     """Return the files of earlier releases by the name of their relation, as ``read_earlier``."""
-    return {_cast_name(_earlier(at)): path for at, path in enumerate(previous)}
+    return {_cast_name(_earlier(number)): path for number, path in enumerate(previous)}
 
 
-def _earlier(at: int) -> str:
-    return f"earlier_{at}"
+def _earlier(number: int) -> str:
+    return f"earlier_{number}"
 
 
 def in_types_of_raw(con: duckdb.DuckDBPyConnection, table: str, sensitive: Sequence[str]) -> str:
@@ -130,16 +130,17 @@ def _perhaps_means(
 ) -> dict[str, str | None]:
     """Return the types of means for the columns of numbers in which no row shows a range."""
     types = _types(con, table)
-    found: dict[str, str | None] = {}
+    of_means: dict[str, str | None] = {}
     for name, kind in kinds.items():
         if kind is None or fold(name) not in types or not is_number("release", name, kind):
             continue
         wanted = type_of(kind, "mean")
-        own = next(column for column in con.table(table).columns if fold(column) == fold(name))
-        only = f"bool_and({quote(own)} IS NULL OR TRY_CAST({quote(own)} AS {wanted}) IS NOT NULL)"
+        columns = con.table(table).columns
+        column = quote(next(column for column in columns if fold(column) == fold(name)))
+        only = f"bool_and({column} IS NULL OR TRY_CAST({column} AS {wanted}) IS NOT NULL)"
         if con.sql(f"SELECT {only} FROM {quote(table)}").fetchall() == [(True,)]:
-            found[fold(name)] = wanted
-    return found
+            of_means[fold(name)] = wanted
+    return of_means
 
 
 def _cast(
@@ -219,13 +220,13 @@ def require_apart(
     parameters |= {
         name: call.get(name) for name in ("l", "quasi", "sensitive", "keep", "hierarchy", "entity")
     }
-    found = con.execute(
+    properties = con.execute(
         "SELECT property, found, passed, example, meaning FROM __anon_earlier_properties("
         "'release', 'raw', 'released', $previous, $share, $l, 0, $quasi, $sensitive, $keep, "
         "$hierarchy, $entity)",
         parameters,
     ).fetchall()
-    rows = [Together(*row) for row in found]
+    rows = [Together(*row) for row in properties]
     for row in rows:
         if row.passed is False:
             raise AnonError(
@@ -269,8 +270,8 @@ def _again(con: duckdb.DuckDBPyConnection, entity: str, key: str) -> Iterator[st
             raise AnonError("release", rule, f"another for {name} of {day}")
         if shared:
             who = "1 person is" if shared == 1 else f"{shared:,} persons are"
-            said = f"{who} in an earlier release, too: {name} of {day}"
-            yield f"{said}; see anon-sql help releasing-again"
+            again = f"{who} in an earlier release, too: {name} of {day}"
+            yield f"{again}; see anon-sql help releasing-again"
 
 
 def enter(

@@ -49,25 +49,25 @@ def show_help(
     Example: anon-sql help k-anonymity
     """
     with console.one_sentence():
-        known = pages()
+        topics = pages()
         is_function = topic in {entry.name for entry in sql_files.entries()}
         if topic is None:
-            _list(known)
-        elif topic in known or is_function:
-            if topic in known:
-                _print(known[topic].read_text(encoding="utf-8"))
+            _list(topics)
+        elif topic in topics or is_function:
+            if topic in topics:
+                _print(topics[topic].read_text(encoding="utf-8"))
             if is_function:
-                _print_function(topic, below=topic in known)
+                _print_function(topic, below=topic in topics)
         else:
             rule = "the topic must be a page or a function"
-            raise AnonError("help", rule, f"'{topic}'", did_you_mean(topic, known))
+            raise AnonError("help", rule, f"'{topic}'", did_you_mean(topic, topics))
 
 
-def _list(known: dict[str, Path]) -> None:
-    width = max(map(len, known)) + 2
+def _list(topics: dict[str, Path]) -> None:
+    width = max(map(len, topics)) + 2
     for folder, heading in FOLDERS.items():
         console.say(heading)
-        for topic, page in known.items():
+        for topic, page in topics.items():
             if folder in (page.parent.name, page.parent.parent.name):
                 console.say(f"  {topic:{width}}{title(page)}")
     console.say()

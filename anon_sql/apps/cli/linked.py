@@ -103,7 +103,7 @@ def release_root(
     source: Path,
     out: str,
     root: str,
-    given: Mapping[str, Any],
+    parameters: Mapping[str, Any],
     linking: Mapping[str, Any],
     stated: Mapping[str, Any],
     *,
@@ -113,12 +113,12 @@ def release_root(
 ) -> None:
     """Release the tables that are linked with a root into a folder.
 
-    given: the parameters of a release by name. linking: link, leave_out, surplus, orphans, and
+    parameters: of a release by name. linking: link, leave_out, surplus, orphans, and
     format_files. stated: what the release is for. recipe: that says all this, if one does.
     """
     if not system.ends_as_folder(out):
         raise AnonError("release", "OUT must be a folder that ends in '/' for --root", f"'{out}'")
-    others = [name for name in given if name not in (*_TAKEN, "hierarchy")]
+    others = [name for name in parameters if name not in (*_TAKEN, "hierarchy")]
     if others:
         rule = f"--{others[0].replace('_', '-')} does not apply to tables that belong together"
         raise AnonError("release", rule, "it with --root", "leave it out")
@@ -130,16 +130,16 @@ def release_root(
         )
 
     def make(con: duckdb.DuckDBPyConnection) -> None:
-        schema = _schema(con, root, given, linking)
+        schema = _schema(con, root, parameters, linking)
         folds = Folds(schema, "__anon_s_", lambda node: node.table.relation, added=False)
-        k = read_group(KAnonymity, "release", {"k": given.get("k", 5)}).k
+        k = read_group(KAnonymity, "release", {"k": parameters.get("k", 5)}).k
         before = con.execute(risk(schema, folds, k)).fetchall()
         if recipe is not None:
             linked_recipes.require_named("release", recipe, schema)
-        trees = _hierarchy(con, "release", given.get("hierarchy"), recipe)
-        own = {name: value for name, value in given.items() if name != "hierarchy"}
-        if float(own.get("l", 1)).is_integer():  # an option of all models, so a number
-            own["l"] = int(own.get("l", 1))
+        trees = _hierarchy(con, "release", parameters.get("hierarchy"), recipe)
+        options = {name: value for name, value in parameters.items() if name != "hierarchy"}
+        if float(options.get("l", 1)).is_integer():  # an option of all models, so a number
+            options["l"] = int(options.get("l", 1))
         made = release_linked(
             con,
             root,
@@ -147,7 +147,7 @@ def release_root(
             overwrite=overwrite,
             hierarchy=trees,
             judge=None if recipe is None else partial(_judge, recipe, beside.name),
-            **own,
+            **options,
             **_named(linking),
         )
         if with_manifest:
@@ -194,14 +194,14 @@ def _recorded(
         return schema.nodes[name].table.relation if name in schema.nodes else quote(name)
 
     try:
-        found = tables_of(con, written, folder, raw, trees)
-        loss = {name: value for name, value, _ in figures(found)}
+        tables_there = tables_of(con, written, folder, raw, trees)
+        loss = {name: value for name, value, _ in figures(tables_there)}
     except AnonError as wrong:
         console.warn(f"the manifest records no checks: {wrong}")
         return {}
     tables = {
-        name: {**own, "gcp": loss.get(f"gcp of {name}", own["gcp"])}
-        for name, own in written["tables"].items()
+        name: {**table, "gcp": loss.get(f"gcp of {name}", table["gcp"])}
+        for name, table in written["tables"].items()
     }
     return {"checks": recorded(checks), "tables": tables}
 
@@ -226,9 +226,9 @@ def checks_of(
         rule = "the released tables must be in a folder"
         raise AnonError(function, rule, f"'{folder}', which does not exist")
     if raw is not None:
-        given = hierarchy if recipe is None else recipe.hierarchies
+        stated_trees = hierarchy if recipe is None else recipe.hierarchies
         hint = "pass --hierarchy" if recipe is None else "name it in the recipe"
-        manifest.require_hierarchy(function, written, given, hint)
+        manifest.require_hierarchy(function, written, stated_trees, hint)
     same = list(of_files(written, folder))
     yield from same
     if not all(check.holds for check in same):
@@ -273,9 +273,9 @@ def _judge(recipe: LinkedRecipe, name: str, written: Mapping[str, Any], staged: 
     """Print the verdict on what is about to be written. Raises typer.Exit if it is open."""
     k = written["parameters"]["k"]
     tables = LinkedTables(staged.con, staged.schema, staged.raw, staged.released, k)
-    found = list(tables.figures())
-    asked = judging("release", recipe)
-    by_recipe.say_verdict(judged_tables(written, name, measured_in=found, **asked))
+    measured = list(tables.figures())
+    judged_by = judging("release", recipe)
+    by_recipe.say_verdict(judged_tables(written, name, measured_in=measured, **judged_by))
 
 
 def judging(function: str, recipe: LinkedRecipe) -> dict[str, Any]:
@@ -292,19 +292,19 @@ def verdict_of(
     folder: Path,
     failed: Sequence[str],
     raw: Path,
-    found: Sequence[Figure],
+    measured: Sequence[Figure],
 ) -> Verdict:
     """Return the verdict on the files of a folder.
 
-    raw: their source, or a recipe that names it. found: figures of the tables.
+    raw: their source, or a recipe that names it. measured: figures of the tables.
     """
-    asked = (
+    judged_by = (
         judging("report", linked_recipes.read_linked_recipe("report", raw))
         if is_recipe(raw)
         else {}
     )
     name = manifest.beside(folder).name
-    return judged_tables(written, name, failed, measured_in=found, **asked)
+    return judged_tables(written, name, failed, measured_in=measured, **judged_by)
 
 
 def _hierarchy(
@@ -317,14 +317,14 @@ def _hierarchy(
 
     A database of their own reads them, because that of the raw tables is not written.
     """
-    with anon_sql.connect() as own:
+    with anon_sql.connect() as readers:
         if recipe is not None and recipe.hierarchies:
             for file in recipe.hierarchies.values():
                 files.check_source(function, "a hierarchy of the recipe", file)
             paths = [str(file) for file in recipe.hierarchies.values()]
-            rows = own.sql("FROM read_hierarchies(?)", params=[paths]).to_arrow_table()
-        elif read_hierarchy(own, function, path, _TREES):
-            rows = own.table(_TREES).to_arrow_table()
+            rows = readers.sql("FROM read_hierarchies(?)", params=[paths]).to_arrow_table()
+        elif read_hierarchy(readers, function, path, _TREES):
+            rows = readers.table(_TREES).to_arrow_table()
         else:
             return None
     con.register(_TREES, rows)
@@ -346,17 +346,20 @@ def _named(linking: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _schema(
-    con: duckdb.DuckDBPyConnection, root: str, given: Mapping[str, Any], linking: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection,
+    root: str,
+    parameters: Mapping[str, Any],
+    linking: Mapping[str, Any],
 ) -> Schema:
     """Return the linked tables of a call."""
-    asked = _named(linking)
+    named = _named(linking)
     return schema_in(
         con,
         "release",
         root,
-        links=asked.get("links"),
-        leave_out=asked.get("leave_out"),
-        roles={name: given.get(name) for name in PARAMETER.values()},
+        links=named.get("links"),
+        leave_out=named.get("leave_out"),
+        roles={name: parameters.get(name) for name in PARAMETER.values()},
     )
 
 

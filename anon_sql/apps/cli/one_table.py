@@ -69,12 +69,12 @@ class Judged(NamedTuple):
 
 def release(call: ReleaseCall) -> None:
     """Release one table, and tell what was made."""
-    output, asked = prepared(call)
+    output, request = prepared(call)
     before, entity = call.earlier, call.parameters.get("entity")
 
     def work(con: duckdb.DuckDBPyConnection) -> None:
         noticed = read_rows(con, call)
-        bound = bind(con, call, asked)
+        bound = bind(con, call, request)
         again: list[str] = []
         entering = None
         if before.ledger and entity:
@@ -143,9 +143,9 @@ def _suggest(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> None:
     The call also reads numbers, dates and missing values as such, as the roles were suggested.
     """
     proposed, _ = reading(con, call.source, call.written_as, again=True)
-    found = suggestions(con, "release")
-    show(found)
-    columns, entity = by_role(found), entity_of(found)
+    suggested = suggestions(con, "release")
+    show(suggested)
+    columns, entity = by_role(suggested), entity_of(suggested)
     if not columns["quasi"]:
         console.note(
             "release: no column has a role, and none is suggested as a quasi-identifier; nothing "
@@ -165,35 +165,35 @@ def _suggest(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> None:
     )
 
 
-def _check(con: duckdb.DuckDBPyConnection, asked: Asked) -> None:
+def _check(con: duckdb.DuckDBPyConnection, request: Asked) -> None:
     """Raise AnonError for the first fault of a call, as every host does, before roles are named."""
-    values = {**asked.required, **asked.options}
+    values = {**request.required, **request.options}
     others = {name: value for name, value in values.items() if name not in ("k", "like")}
-    named = {role: names or None for role, names in asked.roles.items()}
-    relation_call(con, "raw", asked.method, values["k"], {**others, **named})
+    named = {role: names or None for role, names in request.roles.items()}
+    relation_call(con, "raw", request.method, values["k"], {**others, **named})
 
 
 def bind(
-    con: duckdb.DuckDBPyConnection, call: ReleaseCall, asked: Asked, *, in_series: bool = False
+    con: duckdb.DuckDBPyConnection, call: ReleaseCall, request: Asked, *, in_series: bool = False
 ) -> Asked:
     """Return what is asked with the columns of each role, and with the relations of other files.
 
     in_series: whether the release is one of a series, whose state checks the call.
     """
-    parameters, roles = call.parameters, dict(asked.roles)
+    parameters, roles = call.parameters, dict(request.roles)
     trees = arguments.read_hierarchy(con, "release", parameters.get("hierarchy"), "hierarchy")
     if not in_series:
-        _check(con, asked)
-    arguments.name_roles(con, asked.method, roles, parameters.get("entity"), releases=True)
+        _check(con, request)
+    arguments.name_roles(con, request.method, roles, parameters.get("entity"), releases=True)
     like = parameters.get("like")
     check_earlier(call.earlier.previous, like, roles["sensitive"])
-    return replace(asked, roles=roles, relations={"hierarchy": trees, **read_like(con, like)})
+    return replace(request, roles=roles, relations={"hierarchy": trees, **read_like(con, like)})
 
 
 def judge(
     con: duckdb.DuckDBPyConnection,
     call: ReleaseCall,
-    asked: Asked,
+    request: Asked,
     released: ReleasedRelation,
     *,
     in_series: bool = False,
@@ -202,17 +202,17 @@ def judge(
 
     in_series: whether it is a release of a series, whose rows are not those of ``raw``.
     """
-    k, roles = asked.required["k"], asked.roles
+    k, roles = request.required["k"], request.roles
     measures = released.measures or arguments.measured(
         con,
         "FROM __anon_utility('utility', 'raw', 'released', ?, ?, ?, ?, __anon_own := ?)",
         [
-            *(k, roles["quasi"], asked.relations["hierarchy"]),
-            *(asked.options.get("weights"), in_series),
+            *(k, roles["quasi"], request.relations["hierarchy"]),
+            *(request.options.get("weights"), in_series),
         ],
     )
     counted = not released.measures
-    require_people(con, asked.call, call.protection.unit, counted=counted)
+    require_people(con, request.call, call.protection.unit, counted=counted)
     if not counted:
         return Judged(measures, None)
     kept = kept_columns(con, "released", [*roles["quasi"], *roles["sensitive"]])
@@ -220,16 +220,18 @@ def judge(
     return Judged(measures, unique_on_kept(con, "FROM released", kept, share, k))
 
 
-def tell(call: ReleaseCall, asked: Asked, measures: Mapping[str, Any]) -> None:
+def tell(call: ReleaseCall, request: Asked, measures: Mapping[str, Any]) -> None:
     """Print what was made, and its measures."""
-    console.say(f"{call.out}: {asked.method}, k = {asked.required['k']}, from {shown(call.source)}")
+    console.say(
+        f"{call.out}: {request.method}, k = {request.required['k']}, from {shown(call.source)}"
+    )
     console.show_measures(measures)
 
 
 def warn(
     con: duckdb.DuckDBPyConnection,
     call: ReleaseCall,
-    asked: Asked,
+    request: Asked,
     noticed: Mapping[str, Words],
     unique: str | None,
     again: Sequence[str] = (),
@@ -238,7 +240,7 @@ def warn(
 
     unique: warning of ``judge``; again: of people who are in earlier releases.
     """
-    quasi = {fold(column) for column in asked.roles["quasi"]}
+    quasi = {fold(column) for column in request.roles["quasi"]}
     of_columns = [str(text) for column, text in noticed.items() if fold(column) in quasi]
     blanks = warning_of_blanks(con, "pass --trim", call.written_as.trim)
     for warning in filter(None, (*of_columns, unique, blanks, *again)):

@@ -37,10 +37,10 @@ NAMED = {"identifiers": "identifier"}
 
 def of_releases() -> dict[str, Declaration]:
     """Return the parameters of all release methods by name; each with the sentence of the first."""
-    found: dict[str, Declaration] = {}
+    declarations: dict[str, Declaration] = {}
     for name in ("anonymize", *release_methods()):
-        found = {**takes(name), **found}
-    return {name: known for name, known in found.items() if name not in IN_SQL}
+        declarations = {**takes(name), **declarations}
+    return {name: declaration for name, declaration in declarations.items() if name not in IN_SQL}
 
 
 def of_manifests() -> dict[str, Declaration]:
@@ -51,8 +51,8 @@ def of_manifests() -> dict[str, Declaration]:
 
 def of_compare() -> dict[str, Declaration]:
     """Return the parameters that ``compare`` has in common with the release methods."""
-    known = of_releases()
-    return {name: each for name, each in takes("compare").items() if name in known}
+    of_methods = of_releases()
+    return {name: each for name, each in takes("compare").items() if name in of_methods}
 
 
 def takers(name: str) -> list[str]:
@@ -89,19 +89,19 @@ def with_parameters(
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        known = dict(declared())
-        shared = [name for name in known if len(takers(name)) == len(release_methods())]
+        declarations = dict(declared())
+        shared = [name for name in declarations if len(takers(name)) == len(release_methods())]
         options = {
             NAMED.get(name, name): _option(each, name in required, name not in shared)
-            for name, each in known.items()
+            for name, each in declarations.items()
         }
 
         def parameters(**chosen: Any) -> dict[str, Any]:
-            given = {name: chosen[NAMED.get(name, name)] for name in known}
+            typed = {name: chosen[NAMED.get(name, name)] for name in declarations}
             return {
-                name: read(command.__name__, each, given[name])
-                for name, each in known.items()
-                if given[name] not in (None, [])
+                name: read(command.__name__, each, typed[name])
+                for name, each in declarations.items()
+                if typed[name] not in (None, [])
             }
 
         return with_options(command, "parameters", list(options.values()), parameters)
@@ -120,13 +120,13 @@ def with_options(
     make: returns the argument from what the options are given, by name.
     """
     signature = inspect.signature(command)
-    at = list(signature.parameters).index(argument)
-    own = [
+    position = list(signature.parameters).index(argument)
+    others = [
         each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for each in signature.parameters.values()
         if each.name != argument
     ]
-    both = [*own[:at], *options, *own[at:]]
+    both = [*others[:position], *options, *others[position:]]
 
     @wraps(command)
     def run(**arguments: Any) -> None:
@@ -140,20 +140,22 @@ def with_options(
     return run
 
 
-def _option(known: Declaration, required: bool, of_some: bool) -> inspect.Parameter:
+def _option(declaration: Declaration, required: bool, of_some: bool) -> inspect.Parameter:
     """Return a parameter of a command that typer reads as an option."""
-    kind = _kind(known)
+    kind = _kind(declaration)
     default: Any = inspect.Parameter.empty if required else [] if kind == list[str] else None
     info: Any = typer.Option(
-        flag(known.name),
-        help=_help(known),
+        flag(declaration.name),
+        help=_help(declaration),
         show_default=False,
-        rich_help_panel=f"Only with --method {_listed(takers(known.name))}" if of_some else None,
+        rich_help_panel=f"Only with --method {_listed(takers(declaration.name))}"
+        if of_some
+        else None,
     )
     if default is None:
         kind = kind | None
     return inspect.Parameter(
-        NAMED.get(known.name, known.name),
+        NAMED.get(declaration.name, declaration.name),
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[kind, info],
@@ -171,55 +173,61 @@ def _words(name: str, words: tuple[str, ...]) -> type[StrEnum]:
     return StrEnum(name, {word.upper(): word for word in words})  # type: ignore[return-value]
 
 
-def _kind(known: Declaration) -> Any:
+def _kind(declaration: Declaration) -> Any:
     """Return the type of an option, from what its parameter accepts."""
-    accepts = known.accepts.option if isinstance(known.accepts, OrNull) else known.accepts
+    accepts = (
+        declaration.accepts.option
+        if isinstance(declaration.accepts, OrNull)
+        else declaration.accepts
+    )
     if isinstance(accepts, Choice):
-        return _words(known.name.title(), accepts.words)
+        return _words(declaration.name.title(), accepts.words)
     if isinstance(accepts, Secret) or (isinstance(accepts, Columns) and accepts.one):
         return str
     if isinstance(accepts, (Columns, ColumnWeights)):
         return list[str]
-    if known.relation:
+    if declaration.relation:
         return Path
     if isinstance(accepts, Flag):
         return bool
     return int if isinstance(accepts, Whole) else float
 
 
-def _help(known: Declaration) -> str:
+def _help(declaration: Declaration) -> str:
     """Return the sentence of a parameter in the words of the command line."""
     spelling = HelpWords()
-    says, null = spelling.words(known.says), spelling.words(known.null or "")
-    if isinstance(known.accepts, RelationOf):
-        says = f"file of {known.accepts.columns}, or folder with a .csv per column"
-    said = f"{says[0].upper()}{says[1:]}"
+    says, null = spelling.words(declaration.says), spelling.words(declaration.null or "")
+    if isinstance(declaration.accepts, RelationOf):
+        says = f"file of {declaration.accepts.columns}, or folder with a .csv per column"
+    sentence = f"{says[0].upper()}{says[1:]}"
     if null and null != "none":
-        said += f". Default: {null}"
-    default = _default(known)
-    return f"{said}. Default: {default}." if default else f"{said}."
+        sentence += f". Default: {null}"
+    default = _default(declaration)
+    return f"{sentence}. Default: {default}." if default else f"{sentence}."
 
 
-def _default(known: Declaration) -> str:
+def _default(declaration: Declaration) -> str:
     """Return the default of a parameter, with those of the methods that have another."""
-    if known.default is None:
+    if declaration.default is None:
         return ""
     others = {
-        method: takes(method)[known.name].default
-        for method in takers(known.name)
-        if takes(method)[known.name].default != known.default
+        method: takes(method)[declaration.name].default
+        for method in takers(declaration.name)
+        if takes(method)[declaration.name].default != declaration.default
     }
-    return ", ".join([str(known.default), *(f"{value} with {m}" for m, value in others.items())])
+    return ", ".join(
+        [str(declaration.default), *(f"{value} with {m}" for m, value in others.items())]
+    )
 
 
-def read(command: str, known: Declaration, value: Any) -> Any:
+def read(command: str, declaration: Declaration, value: Any) -> Any:
     """Return the value of an option as the parameter takes it."""
-    if isinstance(known.accepts, Columns) and not known.accepts.one:
+    if isinstance(declaration.accepts, Columns) and not declaration.accepts.one:
         return names(value)
-    if isinstance(known.accepts, ColumnWeights):
-        return pairs(command, known.name, value)
-    if isinstance(known.accepts, Secret):
-        return named_key(command, flag(known.name), value, "others see a command line")
+    if isinstance(declaration.accepts, ColumnWeights):
+        return pairs(command, declaration.name, value)
+    if isinstance(declaration.accepts, Secret):
+        return named_key(command, flag(declaration.name), value, "others see a command line")
     return str(value) if isinstance(value, StrEnum) else value
 
 
@@ -228,24 +236,25 @@ _NAMES = re.compile(r'\s*(?:"(?P<quoted>(?:[^"]|"")*)"\s*|(?P<bare>[^,]*))(?:,|$
 
 def names(values: Sequence[str]) -> list[str]:
     """Return the names in repeated options of comma-separated names; quotes protect a comma."""
-    found = [match for value in values for match in _NAMES.finditer(value)]
+    matches = [match for value in values for match in _NAMES.finditer(value)]
     named = (
-        m["bare"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"') for m in found
+        m["bare"].strip() if m["quoted"] is None else m["quoted"].replace('""', '"')
+        for m in matches
     )
     return [name for name in named if name]
 
 
 def pairs(function: str, option: str, values: Sequence[str]) -> dict[str, float] | None:
     """Return the numbers in repeated options of pairs such as age=3; None for none."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for pair in names(values):
         name, _, number = pair.rpartition("=")
         try:
             value = float(number)
         except ValueError:
             value = nan
-        if not name or isnan(value) or name in found:
+        if not name or isnan(value) or name in numbers:
             rule = f"{flag(option)} must be a column, = and a number, each column once"
             raise AnonError(function, rule, f"'{pair}'", f"write {flag(option)} age=3,city=0.5")
-        found[name] = value
-    return found or None
+        numbers[name] = value
+    return numbers or None

@@ -26,19 +26,19 @@ def require_people(
     if unit == ROW or call.get("entity") is not None or "k" not in call:
         return
     labelled = [*(call["quasi"] or []), *(call["sensitive"] or [])]
-    found = identifiers_of(con, "raw", labelled, call["identifiers"] or [])
-    if not any(each.repeats for each in found):
+    identifiers = identifiers_of(con, "raw", labelled, call["identifiers"] or [])
+    if not any(each.repeats for each in identifiers):
         return
     if not counted:
-        key = person_key([each for each in found if each.kind != SHARED])
+        key = person_key([each for each in identifiers if each.kind != SHARED])
         if key is not None:
             _refuse(call["k"], f"{key.name}, which repeats", key.name)
         return
-    given = {name: call.get(name) for name in _ASKED}
-    listed = ", ".join(f"{name} := ${name}" for name in given)
-    asked = f"FROM audit('raw', 'released', $k, {listed}) WHERE property = '{PEOPLE}'"
+    parameters = {name: call.get(name) for name in _ASKED}
+    listed = ", ".join(f"{name} := ${name}" for name in parameters)
+    audited = f"FROM audit('raw', 'released', $k, {listed}) WHERE property = '{PEOPLE}'"
     ((passed, count, key_name),) = con.execute(
-        f"SELECT passed, found, example {asked}", {"k": call["k"], **given}
+        f"SELECT passed, found, example {audited}", {"k": call["k"], **parameters}
     ).fetchall()
     if passed is not True:
         got = "an unknown number" if count is None else f"{count:,.0f} by {key_name} in one"

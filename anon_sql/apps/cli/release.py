@@ -79,8 +79,8 @@ def release(
 
 def _spelling(call: ReleaseCall) -> Options:
     """Return how errors name options; a key is that of a series, of the release or of a ledger."""
-    own = is_recipe(call.source) or "key" in call.parameters
-    key = "series_key" if call.series.series else "key" if own else "ledger_key"
+    has_key = is_recipe(call.source) or "key" in call.parameters
+    key = "series_key" if call.series.series else "key" if has_key else "ledger_key"
     return Options(release, earlier_files(call.earlier.previous), key)
 
 
@@ -98,8 +98,8 @@ def _kind(call: ReleaseCall) -> Callable[[ReleaseCall], None]:
 
 def _require_alone(call: ReleaseCall) -> None:
     """Raise AnonError if a recipe comes with options that it has of its own."""
-    own = [each for each in call.of_one_table if each not in ("--memory-limit", "--resume")]
-    if call.parameters or own or changed(call.statement) or changed(call.linked):
+    options = [each for each in call.of_one_table if each not in ("--memory-limit", "--resume")]
+    if call.parameters or options or changed(call.statement) or changed(call.linked):
         rule = "a recipe must come without options of roles, parameters, statements and files"
         raise AnonError("release", rule, "some", "write them into the recipe")
 

@@ -104,11 +104,11 @@ def report(
     with console.one_sentence(spelling=Options(report, key="series_key" if series else "key")):
         options.check_page("report", output, overwrite, f".{format_.value}")
         if (linked := _linked(released)) is not None:
-            own = {n: value for n, value in parameters.items() if n != "hierarchy"}
+            of_one_table = {n: value for n, value in parameters.items() if n != "hierarchy"}
             trees = parameters.get("hierarchy")
             others = (
-                *(own, unique_share is not None, unit, options.changed(statement), figures),
-                *(series, control, safe_harbor, restricted),
+                *(of_one_table, unique_share is not None, unit, options.changed(statement)),
+                *(figures, series, control, safe_harbor, restricted),
             )
             _write(output, _of_linked(linked, released, raw, trees, format_, any(others)))
             return
@@ -149,7 +149,7 @@ def report(
             call |= named | _of_series(con, state, named)
             people = _control(con, control, recipe, written_as, call)
             sources = facts.summary.Sources(raw, released, recipe, written_as, path, people)
-            found = facts.gather(
+            gathered = facts.gather(
                 con,
                 call,
                 written,
@@ -158,13 +158,13 @@ def report(
                 sources=sources,
                 safe_harbor=_safe_harbor(con, safe_harbor, restricted),
             )
-            said = facts.described(found, call, written, sources.raw_name, released.name)
+            content = facts.described(gathered, call, written, sources.raw_name, released.name)
             html = format_ is Format.HTML
-            drawn = figure_files.draw(said) if html or figures else {}
-            _write(output, page.of_release(said, drawn) if html else _json(said))
+            drawn = figure_files.draw(content) if html or figures else {}
+            _write(output, page.of_release(content, drawn) if html else _json(content))
             console.say(f"{output}: the report, for those who may see {raw}")
             if figures is not None:
-                count = figure_files.write(figures, said, drawn)
+                count = figure_files.write(figures, content, drawn)
                 console.say(f"{figures}: its figures, {count} files, for the same readers")
 
         on_database("report", progress, draw)
@@ -225,12 +225,12 @@ def _of_linked(
     drawing("report")
     from anon_sql.apps.report.linked import gather, of_linked
 
-    found = gather(written, released, raw, hierarchy)
-    return of_linked(found) if form is Format.HTML else _json(found)
+    content = gather(written, released, raw, hierarchy)
+    return of_linked(content) if form is Format.HTML else _json(content)
 
 
-def _json(said: Mapping[str, Any]) -> str:
-    return json.dumps(said, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _write(output: Path, text: str) -> None:
@@ -268,8 +268,8 @@ def _by_recipe(
 ) -> str | None:
     """Make ``raw``, put what a recipe says where nothing is asked, and return its hierarchies."""
     options.note_file(recipe.file, load(con, "report", recipe))
-    said = {n: v for n, v in recipe.statement.items() if n in manifest.STATEMENT}
-    base = {**said, **requested(recipe)}
+    stated = {n: v for n, v in recipe.statement.items() if n in manifest.STATEMENT}
+    base = {**stated, **requested(recipe)}
     for each in (request, roles):
         each |= {n: base[n] for n in each if n in base and not each[n]}
     trees: str | None = base["hierarchy"]
@@ -319,11 +319,11 @@ def _merged(
 
     declared: whether they may stand in the comments of a database.
     """
-    said: dict[str, Any] = {}
+    of_manifest: dict[str, Any] = {}
     if written:
-        said = {**written["parameters"], **written["roles"], **written["statement"]}
+        of_manifest = {**written["parameters"], **written["roles"], **written["statement"]}
     merged = {
-        name: value if value not in (None, []) else said.get(name, value)
+        name: value if value not in (None, []) else of_manifest.get(name, value)
         for name, value in values.items()
     }
     if not merged["quasi"] and not declared:
@@ -390,8 +390,8 @@ def _count(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return how many releases were compared, and how many could not be made."""
     made = sum(row["note"] is None for row in rows)
     failed = len(rows) - made
-    said = f"{made} release{'' if made == 1 else 's'} compared"
-    return said + (f", {failed} that could not be made" if failed else "")
+    compared = f"{made} release{'' if made == 1 else 's'} compared"
+    return compared + (f", {failed} that could not be made" if failed else "")
 
 
 def _whole_numbers(text: str) -> list[int]:

@@ -27,17 +27,17 @@ def release(call: ReleaseCall) -> None:
             *(["a folder"] if means_folder(call.out) else []),
         ],
     )
-    own = call.series
-    assert own.series is not None
-    options = {"leavers": own.leavers, "l": call.parameters.get("l")}
-    state = SeriesFile(own.series, own.series_key, options)
+    options_of_series = call.series
+    assert options_of_series.series is not None
+    options = {"leavers": options_of_series.leavers, "l": call.parameters.get("l")}
+    state = SeriesFile(options_of_series.series, options_of_series.series_key, options)
     recover(state)
     call = replace(call, parameters={n: v for n, v in call.parameters.items() if n != "l"})
-    output, asked = one_table.prepared(call)
+    output, request = one_table.prepared(call)
 
     def work(con: duckdb.DuckDBPyConnection) -> None:
         noticed = one_table.read_rows(con, call)
-        bound = one_table.bind(con, call, asked, in_series=True)
+        bound = one_table.bind(con, call, request, in_series=True)
         released = released_in(con, state, bound)
         judged = one_table.judge(con, call, bound, released, in_series=True)
         by = entering(con, state)
@@ -69,16 +69,16 @@ def say_series(con: duckdb.DuckDBPyConnection) -> None:
 
 def recover(state: SeriesFile | None) -> None:
     """Settle what a killed command has left of the last release of a series."""
-    said = None if state is None else state.recover()
-    if said is not None:
-        console.warn(said)
+    notice = None if state is None else state.recover()
+    if notice is not None:
+        console.warn(notice)
 
 
 def released_in(
-    con: duckdb.DuckDBPyConnection, state: SeriesFile, asked: Asked
+    con: duckdb.DuckDBPyConnection, state: SeriesFile, request: Asked
 ) -> ReleasedRelation:
     """Make ``released`` from ``raw``, and the next state."""
-    return ReleasedRelation(state.release(con, asked.method, asked.call), ["FROM released"])
+    return ReleasedRelation(state.release(con, request.method, request.call), ["FROM released"])
 
 
 def entering(con: duckdb.DuckDBPyConnection, state: SeriesFile) -> Entering:

@@ -37,50 +37,52 @@ def suggestions(
     text that declares a role, None without one. ``label``: what else a comment says.
     Raises AnonError for a comment that is not clear.
     """
-    found = looks.suggestions(con, relation)
+    suggested = looks.suggestions(con, relation)
     comments = comments_on(con, "raw")
     labels = column_labels(con, "raw")
-    declared = tagged(function, [each["column_name"] for each in found], comments)
-    for each in found:
+    declared = tagged(function, [each["column_name"] for each in suggested], comments)
+    for each in suggested:
         role, each["comment"] = declared.get(each["column_name"]), None
         each["label"] = labels.get(each["column_name"], "")
         if role is not None:
             each["comment"] = comments[fold(each["column_name"])]
             each |= {"role": role, "reason": f"declared: the comment says anon:{role}"}
-    _generalize_rare(con, relation, found)
-    return found
+    _generalize_rare(con, relation, suggested)
+    return suggested
 
 
-def by_role(found: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def by_role(suggested: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the columns of each role."""
-    return {role: [each["column_name"] for each in found if each["role"] == role] for role in ROLES}
+    return {
+        role: [each["column_name"] for each in suggested if each["role"] == role] for role in ROLES
+    }
 
 
-def entity_of(found: Sequence[Mapping[str, Any]]) -> str | None:
+def entity_of(suggested: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the column that identifies people with several rows; None without one."""
-    return next((each["column_name"] for each in found if each["entity"]), None)
+    return next((each["column_name"] for each in suggested if each["entity"]), None)
 
 
 def say_suggestions(
     con: duckdb.DuckDBPyConnection,
     source: Path,
     written_as: Dialect,
-    found: Sequence[dict[str, Any]],
+    suggested: Sequence[dict[str, Any]],
 ) -> None:
     """Print suggestions as a table, and options that read their file better."""
     proposed, _ = reading(con, source, written_as, again=False)
-    show(found)
+    show(suggested)
     if options := reading_options(proposed, written_as):
         console.say(f"To read numbers and dates as such, pass {' '.join(map(quoted, options))}")
-    if any(BLANKS in each["reason"] for each in found):
+    if any(BLANKS in each["reason"] for each in suggested):
         console.say("--trim removes the blanks around values.")
 
 
-def show(found: Sequence[dict[str, Any]]) -> None:
+def show(suggested: Sequence[dict[str, Any]]) -> None:
     """Print suggestions as a table."""
-    labelled = any(each["label"] for each in found)
+    labelled = any(each["label"] for each in suggested)
     header = (*HEADER, LABEL) if labelled else HEADER
-    console.show_lines(header, ([*_row(each), *[each["label"]] * labelled] for each in found))
+    console.show_lines(header, ([*_row(each), *[each["label"]] * labelled] for each in suggested))
     console.say("These are suggestions: check each one before you declare it.")
 
 
@@ -96,14 +98,14 @@ def reading_options(proposed: Dialect, written_as: Dialect) -> list[str]:
 
 
 def _generalize_rare(
-    con: duckdb.DuckDBPyConnection, relation: str, found: Sequence[dict[str, Any]]
+    con: duckdb.DuckDBPyConnection, relation: str, suggested: Sequence[dict[str, Any]]
 ) -> None:
     """Make kept columns quasi-identifiers, one by one, until few rows have rare values of them.
 
     Values are rare if fewer rows or people than the least k have them, as in the rule ``kept``.
     """
     least = FLOORS["contract"]
-    entity = entity_of(found)
+    entity = entity_of(suggested)
     counted = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
 
     def rare(names: Sequence[str]) -> float:
@@ -115,7 +117,7 @@ def _generalize_rare(
         ).fetchall()
         return (few or 0) / rows if rows else 0.0
 
-    kept = {each["column_name"]: each for each in found if each["role"] == "keep"}
+    kept = {each["column_name"]: each for each in suggested if each["role"] == "keep"}
     while len(kept) > 1 and rare(list(kept)) >= (VERDICT["rare"].amber or 0):
         free = [name for name, each in kept.items() if each["comment"] is None]
         if not free:
@@ -189,12 +191,13 @@ def _proposed(con: duckdb.DuckDBPyConnection, source: Path, written_as: Dialect)
     return tuple(each for each in notations.proposed(con, "raw") if each[0] not in in_file)
 
 
-def _row(found: dict[str, Any]) -> list[str]:
+def _row(suggestion: dict[str, Any]) -> list[str]:
     """Return the cells of a column, as in ``HEADER``."""
-    shares = (found[name] for name in ("null_share", "unique_share", "adds_share"))
+    shares = (suggestion[name] for name in ("null_share", "unique_share", "adds_share"))
     return [
-        *(found[name] for name in ("column_name", "column_type", "role")),
-        f"{found['distinct_values']:,}",
+        *(suggestion[name] for name in ("column_name", "column_type", "role")),
+        f"{suggestion['distinct_values']:,}",
         *("" if share is None else f"{share:.1%}" for share in shares),
-        found["reason"] + (f"; repeats {found['repeats']}" if found["repeats"] else ""),
+        suggestion["reason"]
+        + (f"; repeats {suggestion['repeats']}" if suggestion["repeats"] else ""),
     ]

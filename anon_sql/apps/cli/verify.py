@@ -10,7 +10,7 @@ import typer
 
 from anon_sql.apps import files, linked_checks, manifest, recorded
 from anon_sql.apps.cli import console, options
-from anon_sql.apps.cli.by_recipe import asked, load
+from anon_sql.apps.cli.by_recipe import load, request_of
 from anon_sql.apps.cli.earlier import (
     cast_values,
     earlier_files,
@@ -132,8 +132,8 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
         if not recorded.unasked(check, written):
             note = f" ({ATTACK})" if check["property"] == EARLIER[0] else ""
             yield recorded.of_audit(check, written, note)
-    known = {each["property"] for each in written["checks"]}
-    if not made["series"]["previous"] or known.isdisjoint(EARLIER):
+    recorded_ones = {each["property"] for each in written["checks"]}
+    if not made["series"]["previous"] or recorded_ones.isdisjoint(EARLIER):
         written, made = (
             {**one, "checks": [e for e in one["checks"] if e["property"] not in _TOGETHER]}
             for one in (written, made)
@@ -172,11 +172,12 @@ def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: 
 
 def _other(name: str, made: Mapping[str, Any], written: Mapping[str, Any]) -> str:
     """Return the names of the entries that differ, if they have names."""
-    mine, theirs = made[name], written[name]
-    if isinstance(mine, list):
+    made_entry, written_entry = made[name], written[name]
+    if isinstance(made_entry, list):
         return "other values"
     return (
-        ", ".join(key for key in mine if not _equal(mine[key], theirs.get(key))) or "other values"
+        ", ".join(key for key in made_entry if not _equal(made_entry[key], written_entry.get(key)))
+        or "other values"
     )
 
 
@@ -246,19 +247,19 @@ def verify(
         for file in previous:
             files.check_source("verify", "--previous", file)
         state = SeriesFile(series, series_key) if series else of_recipe(by) if by else None
-        found: list[Check] = []
+        checks: list[Check] = []
         versions: list[str | None] = []
 
         def check_all(con: duckdb.DuckDBPyConnection) -> None:
             source = _source(con, raw, hierarchy, written_as, by)
-            found.extend(_checks(con, written, released, source, previous, by, state))
-            found.extend(recorded.recorded(written, list(found)))
-            found.extend(recorded.review(written["statement"]))
+            checks.extend(_checks(con, written, released, source, previous, by, state))
+            checks.extend(recorded.recorded(written, list(checks)))
+            checks.extend(recorded.review(written["statement"]))
             versions.append(manifest.other_versions(con, written))
 
         on_database("verify", progress, check_all)
         missing = "--raw" if raw is None and by is None else None
-        recorded.say(found, missing, filter(None, versions))
+        recorded.say(checks, missing, filter(None, versions))
 
 
 def _source(
@@ -359,7 +360,7 @@ def _by_recipe(written: Mapping[str, Any], sha256: str) -> Check:
 
 def _as_asked(written: Mapping[str, Any], by: Recipe) -> Check:
     """Return whether a manifest states the method, parameters and roles of a recipe."""
-    of = asked(by)
+    of = request_of(by)
     wanted = {n: v for n, v in {**of.required, **of.stated}.items() if v is not None}
     stated = {n: v for n, v in written["parameters"].items() if n in wanted}
     differing = [n for n, v in stated.items() if v != wanted[n]]

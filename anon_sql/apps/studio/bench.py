@@ -365,7 +365,7 @@ class Bench:
             recipe = recipes.read_recipe(NAME, paths["recipe"])
             self.con.execute("DROP TABLE IF EXISTS written")  # of an attempt before
             written = by_recipe.write(
-                self.con, recipe, by_recipe.asked(recipe), output, made.released
+                self.con, recipe, by_recipe.request_of(recipe), output, made.released
             )
             complete = manifest.with_output(written, output.target)
             sources = summary.Sources(recipe.file, output.target, recipe, control=recipe.control)
@@ -408,7 +408,7 @@ class Bench:
         self.con.execute("DROP VIEW IF EXISTS temp.released")
         self._stack.close()
         self._trees(recipe)
-        of, place = by_recipe.asked(recipe), self.folder / "released.parquet"
+        of, place = by_recipe.request_of(recipe), self.folder / "released.parquet"
         released = self._stack.enter_context(in_table(self.con, of, place))
         self._there = copy.deepcopy(dict(tables))
         return released, of_recipe.requested(recipe)
