@@ -244,6 +244,31 @@ def test_old_workbooks_are_read_and_not_written(tmp_path, ending):
     )
 
 
+def test_a_workbook_of_excel_97_is_read(tmp_path):
+    """Nothing that the package needs writes .xls, so xlwt must be there."""
+    xlwt = pytest.importorskip("xlwt")
+    raw, out = tmp_path / "people.xls", tmp_path / "out.xlsx"
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("people")
+    is_date = xlwt.easyxf(num_format_str="YYYY-MM-DD")
+    days = [dt.date(1980 + i % 5, 1 + i % 12, 1 + i % 28) for i in range(40)]
+    for column, name in enumerate(("age", "born", "town", "paid")):
+        sheet.write(0, column, name)
+    for row, day in enumerate(days, 1):
+        sheet.write(row, 0, 20 + row % 9)
+        sheet.write(row, 1, day, is_date)
+        sheet.write(row, 2, ["Köln", "Bonn"][row % 2])
+        sheet.write(row, 3, row + 0.5)
+    sheet.write(41, 0, "Summe")
+    book.save(str(raw))
+    call = ("--k", 1, "--quasi", "town", "--keep", "age,born,paid", "--without-total-row")
+    assert run("release", raw, out, *call).exit_code == 0
+    released = sorted(cells(out)[1:], key=lambda row: row[3])
+    assert [row[1] for row in released] == days
+    assert [row[0] for row in released] == [20 + row % 9 for row in range(1, 41)]
+    assert {row[2] for row in released} == {"Köln", "Bonn"}
+
+
 @pytest.mark.parametrize("ending", [".xlsx", ".xls", ".ods"])
 @pytest.mark.parametrize(
     ("content", "says"),
