@@ -243,7 +243,8 @@ def test_the_annex_repeats_nothing_of_the_first_page(made, said):
         assert part not in annex
     assert list(rendering.overflow(said)) == ["Reasons of the verdict"]  # with what was tried
     long = "Words about a release that a person wrote. " * 9
-    facts = deepcopy(said) | {"statement": {"purpose": long, "recipient": "b", "assumptions": []}}
+    facts = deepcopy(said)
+    facts["statement"] |= {"purpose": long, "recipient": "b", "assumptions": []}
     facts["summary"]["columns"]["left_out"] = [f"column_{at}" for at in range(40)]
     found = rendering.overflow(facts)
     assert list(found) == ["Reasons of the verdict", "Purpose", "Columns: left out"]

@@ -52,7 +52,7 @@ def test_the_summary_says_for_whom_and_until_when(folder):
         unescape(re.sub(r"<[^>]*>", " ", shown[: shown.index('class="annex"')])).split()
     )
     assert "recipient The <b>team</b> (in a secure room)" in first
-    assert "1 Purpose and recipient (the verdict is for this recipient alone)" in first
+    assert "The verdict is for this recipient alone." in first
     assert "review by 2099-01-31: the register" in first
     harbor = shown[shown.index("<h2>HIPAA Safe Harbor</h2>") :]
     assert "No line" in harbor
