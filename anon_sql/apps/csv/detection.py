@@ -19,7 +19,10 @@ from anon_sql.apps.csv.dialect import UTF_8, UTF_16, Dialect
 DELIMITERS = {",": "','", ";": "';'", "\t": "tab", "|": "'|'"}  # as options write them
 _COMPARED = 200  # lines that must have one number of fields
 _HEAD = 1 << 18  # bytes that are looked at for the delimiter
-_BLOCK, _SAMPLE = 1 << 20, 1 << 16  # bytes that are read at once, and that decide the encoding
+_BLOCK_BYTES, _SAMPLE = (
+    1 << 20,
+    1 << 16,
+)  # bytes that are read at once, and that decide the encoding
 _ZEROS = 0.2  # least share of zero bytes in UTF-16
 _MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16
 _CYRILLIC = "абвгдежзийклмнопрстуфхцчшщъыьэюя"
@@ -82,7 +85,7 @@ def encoding_of(unpacked: Callable[[], pa.NativeFile]) -> str | None:
     unpacked: opens the file as unpacked bytes, all of which are looked at.
     """
     with unpacked() as file:
-        head = file.read(_BLOCK)
+        head = file.read(_BLOCK_BYTES)
         if head[:2] in _MARKS:
             return UTF_16
         if head.count(b"\0") > len(head) * _ZEROS:
@@ -107,7 +110,7 @@ def _is_utf_8(file: pa.NativeFile, head: bytes) -> bool:
     try:
         while head:
             decoder.decode(head)
-            head = file.read(_BLOCK)
+            head = file.read(_BLOCK_BYTES)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return False
@@ -117,7 +120,7 @@ def _is_utf_8(file: pa.NativeFile, head: bytes) -> bool:
 def _lines_with_letters(file: pa.NativeFile) -> bytes:
     """Return the first lines with bytes beyond ASCII; no other line tells encodings apart."""
     sample = bytearray()
-    for line in io.BufferedReader(file, _BLOCK):
+    for line in io.BufferedReader(file, _BLOCK_BYTES):
         if not line.isascii():
             sample += line[:_SAMPLE]
         if len(sample) >= _SAMPLE:

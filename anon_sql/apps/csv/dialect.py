@@ -109,12 +109,12 @@ def _codec(function: str, encoding: str) -> str:
     """Return an encoding, UTF-8 by its usual name. Raises AnonError for one that Python lacks."""
     try:
         io.TextIOWrapper(io.BytesIO(), encoding=encoding)  # refuses codecs of bytes
-        known = codecs.lookup(encoding).name
+        codec_name = codecs.lookup(encoding).name
     except (LookupError, ValueError):
         rule = Option("--encoding", verb="") + " must be an encoding that Python knows"
         hint = Option("--encoding", WINDOWS, "write") + ", " + Option("--encoding", UTF_16, "")
         raise AnonError(function, rule, f"'{encoding}'", hint) from None
-    return UTF_8 if known == UTF_8 else encoding
+    return UTF_8 if codec_name == UTF_8 else encoding
 
 
 def _check_sign(function: str, option: str, sign: str, hint: Words) -> None:

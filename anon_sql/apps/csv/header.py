@@ -22,11 +22,11 @@ _HINT = (
 class Header:
     """The columns of a file.
 
-    said: the names in line 1, numbered ones for those that are empty. names: the names of the
+    written: the names in line 1, numbered ones for those that are empty. names: the names of the
     columns. numbered: the columns of each name that occurs more than once.
     """
 
-    said: list[str]
+    written: list[str]
     names: list[str]
     numbered: list[list[str]]
 
@@ -38,32 +38,32 @@ def header_of(source: CsvSource, first: Sequence[str]) -> Header:
     get a number: a role that is declared for the name, as it stands in the file, is for neither.
     """
     if source.dialect.header is False:
-        names = [f"column_{at}" for at in range(1, len(first) + 1)]
+        names = [f"column_{position}" for position in range(1, len(first) + 1)]
         return Header(names, names, [])
     stripped = [name.strip() for name in first]
-    said = [name or f"column_{at}" for at, name in enumerate(stripped, 1)]
+    written = [name or f"column_{position}" for position, name in enumerate(stripped, 1)]
     if source.dialect.header is None:
         strange = sum(map(_looks_like_value, stripped))
-        _check(source, strange * 2 > len(said), strange, len(said), "look like values")
-    return numbered(said)
+        _check(source, strange * 2 > len(written), strange, len(written), "look like values")
+    return numbered(written)
 
 
-def numbered(said: Sequence[str]) -> Header:
+def numbered(written: Sequence[str]) -> Header:
     """Return columns with names of their own; those of equal names are numbered from 1."""
-    counts = Counter(map(fold, said))
-    used, names = {*counts}, list(said)
+    counts = Counter(map(fold, written))
+    used, names = {*counts}, list(written)
     same_name: dict[str, list[str]] = {}
-    for at, name in enumerate(said):
+    for position, name in enumerate(written):
         if counts[fold(name)] == 1:
             continue
         same = same_name.setdefault(fold(name), [])
         number = len(same) + 1
         while fold(f"{name}_{number}") in used:
             number += 1
-        names[at] = f"{name}_{number}"
-        used.add(fold(names[at]))
-        same.append(names[at])
-    return Header([*said], names, [*same_name.values()])
+        names[position] = f"{name}_{number}"
+        used.add(fold(names[position]))
+        same.append(names[position])
+    return Header([*written], names, [*same_name.values()])
 
 
 def check_values(
@@ -85,9 +85,11 @@ def check_values(
     if casts:
         fits = con.execute(f"SELECT {', '.join(casts)}", [name for name, _ in typed]).fetchone()
         _check(source, any(fits or ()), sum(fits or ()), len(names), "are values of their columns")
-    same = [f"coalesce(bool_or({quote(f'f{at}')} = ?), false)" for at in range(len(names))]
-    found = con.execute(f"SELECT {', '.join(same)} FROM {quote(texts)}", list(names)).fetchone()
-    stands = sum(found or ())
+    same = [
+        f"coalesce(bool_or({quote(f'f{position}')} = ?), false)" for position in range(len(names))
+    ]
+    matches = con.execute(f"SELECT {', '.join(same)} FROM {quote(texts)}", list(names)).fetchone()
+    stands = sum(matches or ())
     _check(source, stands * 2 > len(names), stands, len(names), "are values of their columns")
 
 

@@ -98,7 +98,7 @@ def _check_first(source: CsvSource, first: list[str]) -> None:
         return
     for sign, written in DELIMITERS.items():
         if sign in first[0] and sign != (source.dialect.delimiter or ","):  # it is in quotes
-            raise _delimiter(source, written, "and no " + _mine(source))
+            raise _delimiter(source, written, "and no " + _sign(source))
 
 
 def _check_unread(source: CsvSource) -> None:
@@ -109,27 +109,27 @@ def _check_unread(source: CsvSource) -> None:
         line = next(lines, "")
     for sign, written in DELIMITERS.items():
         with suppress(csv.Error):
-            own = replace(source.dialect, delimiter=sign)
-            if len(next(csv.reader([line], **own.python()), [])) > 1:
+            dialect = replace(source.dialect, delimiter=sign)
+            if len(next(csv.reader([line], **dialect.python()), [])) > 1:
                 raise _delimiter(source, written, "between fields in quotes")
 
 
-def _mine(source: CsvSource) -> str:
+def _sign(source: CsvSource) -> str:
     return DELIMITERS[source.dialect.delimiter or ","]
 
 
 def _delimiter(source: CsvSource, written: str, how: str) -> Exception:
     """Return the error for a first line that has another delimiter."""
-    mine = _mine(source)
-    other = Option("--delimiter", mine, "") + " if there is one column"
+    sign = _sign(source)
+    other = Option("--delimiter", sign, "") + " if there is one column"
     hint = Option("--delimiter", written) + ", or " + other
-    return source.error(f"have fields between {mine}", f"{written} {how} in line 1", hint)
+    return source.error(f"have fields between {sign}", f"{written} {how} in line 1", hint)
 
 
-def _fields(source: CsvSource, columns: int, line: int, found: int) -> Exception:
+def _fields(source: CsvSource, columns: int, line: int, fields: int) -> Exception:
     rule = f"have as many fields in every line as in the first, {columns:,}"
-    hint = "a field that holds the delimiter must stand in quotes" if found > columns else None
-    return source.error(rule, f"{found:,} in line {line:,}", hint)
+    hint = "a field that holds the delimiter must stand in quotes" if fields > columns else None
+    return source.error(rule, f"{fields:,} in line {line:,}", hint)
 
 
 def _unreadable(source: CsvSource, wrong: str, first: int, last: int) -> Exception:
@@ -189,23 +189,27 @@ _FIRST = next(iter(_CONDITIONS))  # what a column without values would become
 def types(con: duckdb.DuckDBPyConnection, texts: str, columns: int) -> list[str]:
     """Return the type of each column of the table ``texts``, whose columns are f0, f1, …"""
     samples = notations.of_file(con, texts, columns).samples(_SAMPLE)
-    left = {at: _possible(sample) for at, sample in enumerate(samples)}
-    found = dict.fromkeys(range(columns), "VARCHAR")
-    while left := {at: kinds for at, kinds in left.items() if kinds}:
-        hold = _all_hold(con, quote(texts), {at: kinds[:1] for at, kinds in left.items()})
-        for (at, kind), fits in hold.items():
+    left = {position: _possible(sample) for position, sample in enumerate(samples)}
+    type_of = dict.fromkeys(range(columns), "VARCHAR")
+    while left := {position: kinds for position, kinds in left.items() if kinds}:
+        hold = _all_hold(
+            con, quote(texts), {position: kinds[:1] for position, kinds in left.items()}
+        )
+        for (position, kind), fits in hold.items():
             if fits:
-                found[at] = kind
-                del left[at]
+                type_of[position] = kind
+                del left[position]
             else:
-                left[at] = left[at][1:]
-    decimals = [at for at, kind in found.items() if kind == "DECIMAL"]
-    found |= {at: _decimal(con, texts, at) for at in decimals}
-    for at in [
-        at for at, kind in found.items() if kind == _FIRST and not _has_values(con, texts, at)
+                left[position] = left[position][1:]
+    decimals = [position for position, kind in type_of.items() if kind == "DECIMAL"]
+    type_of |= {position: _decimal(con, texts, position) for position in decimals}
+    for position in [
+        position
+        for position, kind in type_of.items()
+        if kind == _FIRST and not _has_values(con, texts, position)
     ]:
-        found[at] = "VARCHAR"
-    return [found[at] for at in range(columns)]
+        type_of[position] = "VARCHAR"
+    return [type_of[position] for position in range(columns)]
 
 
 def _possible(sample: Iterable[str]) -> list[str]:
@@ -216,12 +220,14 @@ def _possible(sample: Iterable[str]) -> list[str]:
     return kinds
 
 
-def nearly_numbers(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> tuple[int, int, int]:
+def nearly_numbers(
+    con: duckdb.DuckDBPyConnection, texts: str, position: int
+) -> tuple[int, int, int]:
     """Return the texts of a column that are no numbers, all its texts, and the first such row.
 
     The first row is 0 if most texts are no numbers, or all are.
     """
-    x = _bare(at)
+    x = _bare(position)
     other = f"{x} IS NOT NULL AND NOT {_CONDITIONS['DOUBLE'].replace('{x}', x)}"
     row = con.execute(
         f"SELECT count(*) FILTER ({other}), count({x}), min(rowid) FILTER ({other}) "
@@ -231,32 +237,32 @@ def nearly_numbers(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> tuple
     return wrong, count, 0 if first is None or wrong * _MOSTLY > count else int(first) + 1
 
 
-def typed(at: int, kind: str) -> str:
+def typed(position: int, kind: str) -> str:
     """Return the SQL of a column of texts, cast to a type that all of them have.
 
     TRY_CAST gives NULL for an empty text. To ask for it costs the square of the columns: DuckDB
     looks for expressions that occur twice, and nullif is one.
     """
-    x = quote(f"f{at}")
+    x = quote(f"f{position}")
     return x if kind == "VARCHAR" else f"TRY_CAST(trim({x}) AS {kind})"
 
 
-def _bare(at: int) -> str:
+def _bare(position: int) -> str:
     """Return the SQL of a text without blanks around it, NULL if nothing is left."""
-    return f"nullif(trim({quote(f'f{at}')}), '')"
+    return f"nullif(trim({quote(f'f{position}')}), '')"
 
 
 def _all_hold(
     con: duckdb.DuckDBPyConnection, relation: str, wanted: dict[int, list[str]]
 ) -> dict[tuple[int, str], bool]:
     """Return whether all texts of a column can have a type, by column and type."""
-    found: dict[tuple[int, str], bool] = {}
+    holds: dict[tuple[int, str], bool] = {}
     for some in portions(list(wanted)):
-        pairs = [(at, kind) for at in some for kind in wanted[at]]
-        sql = ", ".join(_holds(_bare(at), kind) for at, kind in pairs)
+        pairs = [(position, kind) for position in some for kind in wanted[position]]
+        sql = ", ".join(_holds(_bare(position), kind) for position, kind in pairs)
         row = con.execute(f"SELECT {sql} FROM {relation}").fetchone() or ()
-        found |= dict(zip(pairs, row, strict=True))
-    return found
+        holds |= dict(zip(pairs, row, strict=True))
+    return holds
 
 
 def _holds(text: str, kind: str) -> str:
@@ -264,9 +270,9 @@ def _holds(text: str, kind: str) -> str:
     return f"coalesce(bool_and({condition}) FILTER ({text} IS NOT NULL), true)"
 
 
-def _decimal(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> str:
+def _decimal(con: duckdb.DuckDBPyConnection, texts: str, position: int) -> str:
     """Return the DECIMAL that holds all digits of a column of plain numbers, or VARCHAR."""
-    x = f"ltrim({_bare(at)}, '-')"
+    x = f"ltrim({_bare(position)}, '-')"
     integer, part = f"length(split_part({x}, '.', 1))", f"length(split_part({x}, '.', 2))"
     row = con.execute(f"SELECT max({integer}), max({part}) FROM {quote(texts)}").fetchone()
     digits, scale = row or (0, 0)
@@ -274,8 +280,10 @@ def _decimal(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> str:
     return f"DECIMAL({width}, {scale})" if 0 < width <= _WIDEST else "VARCHAR"
 
 
-def _has_values(con: duckdb.DuckDBPyConnection, texts: str, at: int) -> bool:
-    return con.execute(f"SELECT count({_bare(at)}) > 0 FROM {quote(texts)}").fetchall() == [(True,)]
+def _has_values(con: duckdb.DuckDBPyConnection, texts: str, position: int) -> bool:
+    return con.execute(f"SELECT count({_bare(position)}) > 0 FROM {quote(texts)}").fetchall() == [
+        (True,)
+    ]
 
 
 _BLOCKS = [1 << 23, 1 << 27, (1 << 31) - 1]  # bytes; a row must lie in two neighbouring blocks
@@ -315,7 +323,7 @@ def _texts_of(
     header = header_of(source, scanned.first)
     names, has_header = header.names, source.dialect.header is not False
     rows = scanned.rows - has_header
-    columns = ", ".join(f"f{at} VARCHAR" for at in range(len(names)))
+    columns = ", ".join(f"f{position} VARCHAR" for position in range(len(names)))
     con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} ({columns})")
     for block in _BLOCKS if rows else ():
         try:
@@ -351,10 +359,10 @@ def typed_table(
     notations.rewrite(con, source, TEXTS, header.names, texts.place)
     kinds = types(con, TEXTS, len(header.names))
     if is_header:
-        check_values(con, source, TEXTS, header.said, kinds)
+        check_values(con, source, TEXTS, header.written, kinds)
     _create(con, table, header.names, kinds)
-    said: list[str | Words] = [*of_names(header).values(), *_odd_rows(con, of_total, kinds)]
-    of_file = {OF_FILE: joined("; ", said)} if said else {}
+    sentences: list[str | Words] = [*of_names(header).values(), *_odd_rows(con, of_total, kinds)]
+    of_file = {OF_FILE: joined("; ", sentences)} if sentences else {}
     return of_file | _nearly_typed(con, header.names, kinds)
 
 
@@ -381,54 +389,54 @@ def _create(
     con: duckdb.DuckDBPyConnection, table: str, names: Sequence[str], kinds: Sequence[str]
 ) -> None:
     columns = ", ".join(
-        f"{typed(at, kind)} AS {quote(name)}"
-        for at, (name, kind) in enumerate(zip(names, kinds, strict=True))
+        f"{typed(position, kind)} AS {quote(name)}"
+        for position, (name, kind) in enumerate(zip(names, kinds, strict=True))
     )
     con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(TEXTS)}")
 
 
-def of_names(found: Header) -> dict[str, Words]:
+def of_names(header: Header) -> dict[str, Words]:
     """Return a sentence about the file if columns were numbered."""
-    said = [
+    sentences = [
         f"{len(same)} columns have one name and are called {listed(same)}"
-        for same in found.numbered
+        for same in header.numbered
     ]
-    return {OF_FILE: joined("; ", said)} if said else {}
+    return {OF_FILE: joined("; ", sentences)} if sentences else {}
 
 
 def _clean(con: duckdb.DuckDBPyConnection, written_as: Dialect, columns: int) -> None:
     """Make texts that are NULL but for blanks around them NULL too, and trim texts if asked to."""
-    said = [text.strip() for text in written_as.nulls if text.strip()]
-    if not said and not written_as.trim:
+    nulls = [text.strip() for text in written_as.nulls if text.strip()]
+    if not nulls and not written_as.trim:
         return
-    names = [f"f{at}" for at in range(columns)]
+    names = [f"f{position}" for position in range(columns)]
     kept = [f"nullif(__anon_trimmed({name}), '')" for name in names] if written_as.trim else names
-    known = ", ".join(
-        f"if(trim({text}) IN $said, NULL, {text}) AS {name}"
+    cleaned = ", ".join(
+        f"if(trim({text}) IN $nulls, NULL, {text}) AS {name}"
         for text, name in zip(kept, names, strict=True)
     )
     con.execute(
-        f"CREATE OR REPLACE TABLE {quote(TEXTS)} AS SELECT {known} FROM {quote(TEXTS)}",
-        {"said": said},
+        f"CREATE OR REPLACE TABLE {quote(TEXTS)} AS SELECT {cleaned} FROM {quote(TEXTS)}",
+        {"nulls": nulls},
     )
 
 
 def _nearly_typed(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Sequence[str]
 ) -> dict[str, Words]:
-    texts = [at for at, kind in enumerate(kinds) if kind == "VARCHAR"]
-    found = notations.noticed(con, TEXTS, names, texts)
-    for at in texts:
-        if (name := names[at]) not in found:
-            wrong, count, first = nearly_numbers(con, TEXTS, at)
+    texts = [position for position, kind in enumerate(kinds) if kind == "VARCHAR"]
+    sentences = notations.noticed(con, TEXTS, names, texts)
+    for position in texts:
+        if (name := names[position]) not in sentences:
+            wrong, count, first = nearly_numbers(con, TEXTS, position)
             if first:
-                found[name] = (
+                sentences[name] = (
                     f"{listed([name])} is text, since {wrong:,} of its {count:,} values are not "
                     f"plain numbers, the first in row {first:,}; "
                     + Option("--null", verb="")
                     + " names texts that are NULL"
                 )
-    return found
+    return sentences
 
 
 def _load_texts(
@@ -441,7 +449,7 @@ def _load_texts(
     labels: bool,
 ) -> None:
     """Create the table of texts, with columns f0, f1, …, from the lines after the header."""
-    kinds = {f"f{at}": pa.string() for at in range(columns)}
+    kinds = {f"f{position}": pa.string() for position in range(columns)}
     with source.bytes() as file:
         reader = arrow_csv.open_csv(
             file,

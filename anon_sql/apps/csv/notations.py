@@ -24,40 +24,40 @@ _SAMPLE = 2_000  # rows that say which columns are written so
 Declared = tuple[tuple[str, str | None, str], ...]
 
 
-def declared(function: str, given: Mapping[str, Sequence[str]]) -> Declared:
+def declared(function: str, options: Mapping[str, Sequence[str]]) -> Declared:
     """Return what options declare: parameter, column or None for the file, and value.
 
     given: by parameter its texts, VALUE or COLUMN=VALUE. Raises AnonError for other values.
     """
-    found = []
+    settings = []
     for name in PARAMETERS:
-        for text in given.get(name) or ():
+        for text in options.get(name) or ():
             column, sign, value = text.rpartition("=")
-            found.append((name, column if sign else None, value))
-    return checked(function, found, lambda name: Option(_flag(name), verb=""))
+            settings.append((name, column if sign else None, value))
+    return checked(function, settings, lambda name: Option(_flag(name), verb=""))
 
 
 def of_recipe(function: str, source: Mapping[str, object]) -> Declared:
     """Return what [source] of a recipe declares: a text for the file, or a table by column."""
-    found: list[tuple[str, str | None, str]] = []
+    settings: list[tuple[str, str | None, str]] = []
     for name in PARAMETERS:
-        said = source.get(name)
-        if isinstance(said, Mapping):
-            found += [(name, column, str(value)) for column, value in said.items()]
-        elif said is not None:
-            found.append((name, None, str(said)))
-    return checked(function, found, lambda name: f"{name} in [source]")
+        stated = source.get(name)
+        if isinstance(stated, Mapping):
+            settings += [(name, column, str(value)) for column, value in stated.items()]
+        elif stated is not None:
+            settings.append((name, None, str(stated)))
+    return checked(function, settings, lambda name: f"{name} in [source]")
 
 
 def as_recipe(settings: Declared) -> dict[str, str | dict[str, str]]:
     """Return declared notations as [source] of a recipe has them."""
-    found: dict[str, str | dict[str, str]] = {}
+    tables: dict[str, str | dict[str, str]] = {}
     for name, column, value in settings:
         if column is None:
-            found[name] = value
-        elif isinstance(table := found.setdefault(name, {}), dict):
+            tables[name] = value
+        elif isinstance(table := tables.setdefault(name, {}), dict):
             table[column] = value
-    return found
+    return tables
 
 
 def as_options(settings: Declared) -> Iterator[tuple[str, str]]:
@@ -88,8 +88,8 @@ def checked(
             raise AnonError(function, rule, None, "name every column")
         if (signs := SIGNS.get(name)) is not None:
             if value not in signs:
-                said = ", ".join(f"'{sign}'" for sign in signs)
-                raise AnonError(function, what + f" must be one of {said}", f"'{value}'")
+                allowed = ", ".join(f"'{sign}'" for sign in signs)
+                raise AnonError(function, what + f" must be one of {allowed}", f"'{value}'")
             continue
         _check_format(function, what, value, date=name == "date_format")
     _check_signs(function, settings)
@@ -115,28 +115,30 @@ def _check_format(function: str, what: str | Words, value: str, *, date: bool) -
 
 def _check_signs(function: str, settings: Sequence[tuple[str, str | None, str]]) -> None:
     for column in dict.fromkeys(column for _, column, _ in settings):
-        found = _of_column(settings, column)
-        if found.get("decimal", ".") == found.get("thousands"):
+        values = _of_column(settings, column)
+        if values.get("decimal", ".") == values.get("thousands"):
             rule = "the signs of decimals and of thousands must differ"
             hint = Option("--decimal", ",", "write") + " and " + Option("--thousands", ".", "")
-            raise AnonError(function, rule, f"'{found['thousands']}' for both", hint)
+            raise AnonError(function, rule, f"'{values['thousands']}' for both", hint)
 
 
 def _of_column(
     settings: Sequence[tuple[str, str | None, str]], column: str | None
 ) -> dict[str, str]:
     """Return the values for a column: its own, and those of the file for signs."""
-    own = {n: v for n, c, v in settings if c is not None and column and fold(c) == fold(column)}
+    of_column = {
+        n: v for n, c, v in settings if c is not None and column and fold(c) == fold(column)
+    }
     of_file = {n: v for n, c, v in settings if c is None}
     if column is None:
         return of_file
-    return ({n: v for n, v in of_file.items() if n in SIGNS} | own) if own else {}
+    return ({n: v for n, v in of_file.items() if n in SIGNS} | of_column) if of_column else {}
 
 
-def _notations(found: Mapping[str, str]) -> list[Notation]:
+def _notations(values: Mapping[str, str]) -> list[Notation]:
     """Return the notations that values describe, dates and times first."""
-    formats = [Notation(v) for n, v in found.items() if n not in SIGNS]
-    signs = {n: v for n, v in found.items() if n in SIGNS}
+    formats = [Notation(v) for n, v in values.items() if n not in SIGNS]
+    signs = {n: v for n, v in values.items() if n in SIGNS}
     return formats + ([Notation("", **signs)] if signs else [])
 
 
@@ -152,24 +154,24 @@ class Texts:
     expressions: Sequence[str]
     row: str = "NULL"
 
-    def bare(self, at: int) -> str:
+    def bare(self, position: int) -> str:
         """Return the SQL of a text without blanks around it, NULL if nothing is left."""
-        return f"nullif(trim({self.expressions[at]}), '')"
+        return f"nullif(trim({self.expressions[position]}), '')"
 
     def samples(self, rows: int = _SAMPLE) -> list[list[str]]:
         """Return texts of each column, from as many of the first rows."""
-        found: list[list[str]] = []
+        texts: list[list[str]] = []
         for some in portions(self.expressions, _SAMPLED):
             sql = f"SELECT {', '.join(some)} FROM {self.relation} LIMIT {rows}"
             rows_of = self.con.execute(sql).fetchall()
             columns = zip(*rows_of, strict=True) if rows_of else ([] for _ in some)
-            found += [[text for text in column if text is not None] for column in columns]
-        return found
+            texts += [[text for text in column if text is not None] for column in columns]
+        return texts
 
-    def wrong(self, at: int, notation: Notation) -> tuple[int, int, int]:
+    def wrong(self, position: int, notation: Notation) -> tuple[int, int, int]:
         """Return how many texts are written otherwise, how many there are, and the first such row
         from 1, 0 for none."""
-        x = self.bare(at)
+        x = self.bare(position)
         other = f"{x} IS NOT NULL AND {notation.sql(x)} IS NULL"
         ((wrong, count, first),) = self.con.execute(
             f"SELECT count(*) FILTER ({other}), count({x}), min({self.row}) FILTER ({other}) "
@@ -180,7 +182,7 @@ class Texts:
 
 def of_file(con: duckdb.DuckDBPyConnection, table: str, columns: int) -> Texts:
     """Return the texts of a file: a table with the columns f0, f1, …"""
-    return Texts(con, quote(table), [quote(f"f{at}") for at in range(columns)], "rowid")
+    return Texts(con, quote(table), [quote(f"f{position}") for position in range(columns)], "rowid")
 
 
 def rewrite(
@@ -206,32 +208,38 @@ def rewrite(
             raise source.error(rule, "no column of that name", did_you_mean(column, names))
     samples, in_file = texts.samples(), _notations(_of_column(settings, None))
     chosen: dict[int, Notation] = {}
-    for at, name in enumerate(names):
-        own = _notations(_of_column(settings, name))
-        if len([each for each in own if each.format]) > 1 or (
-            own and own[0].format and any(n in SIGNS and c for n, c, _ in settings if c == name)
+    for position, name in enumerate(names):
+        stated = _notations(_of_column(settings, name))
+        if len([each for each in stated if each.format]) > 1 or (
+            stated
+            and stated[0].format
+            and any(n in SIGNS and c for n, c, _ in settings if c == name)
         ):
             rule = f"have numbers, dates or times in {listed([name])}"
             raise source.error(rule, "more than one of them declared", "declare one")
-        fitting = own[:1] or [e for e in in_file if fits(with_unit(e, samples[at]), samples[at])]
+        fitting = stated[:1] or [
+            e for e in in_file if fits(with_unit(e, samples[position]), samples[position])
+        ]
         if fitting:
-            chosen[at] = with_unit(fitting[0], samples[at])
+            chosen[position] = with_unit(fitting[0], samples[position])
     for notation in in_file:
         if notation.format and notation not in chosen.values():
             got = "no column of them"
             raise source.error(f"have {notation.says()}", got, "leave the format out")
-    for at, notation in chosen.items():
-        wrong, _, first = texts.wrong(at, notation)
+    for position, notation in chosen.items():
+        wrong, _, first = texts.wrong(position, notation)
         if wrong:
             raise source.error(
-                f"have {notation.says()} in every row of {listed([names[at]])}",
+                f"have {notation.says()} in every row of {listed([names[position]])}",
                 f"another text in {place(first)}",
                 Option("--null", verb="") + " names texts that are NULL",
             )
     if chosen:
         kept = ", ".join(
-            f"{chosen[at].sql(texts.bare(at))} AS f{at}" if at in chosen else f"f{at}"
-            for at in range(len(names))
+            f"{chosen[position].sql(texts.bare(position))} AS f{position}"
+            if position in chosen
+            else f"f{position}"
+            for position in range(len(names))
         )
         con.execute(f"CREATE OR REPLACE TABLE {quote(table)} AS SELECT {kept} FROM {quote(table)}")
 
@@ -244,37 +252,38 @@ def noticed(
     table: of texts, with the columns f0, f1, …
     """
     texts = of_file(con, table, len(names))
-    said: dict[str, Words] = {}
+    sentences: dict[str, Words] = {}
     samples = texts.samples() if columns else []
-    for at in columns:
-        found, name = recognize(samples[at]), listed([names[at]])
-        if found is None:
+    for position in columns:
+        recognized, name = recognize(samples[position]), listed([names[position]])
+        if recognized is None:
             continue
-        wrong, count, first = texts.wrong(at, found.notation)
-        if wrong and found.certain:
-            said[names[at]] = (
-                f"{name} is text, since {wrong:,} of its {count:,} values are not {found.says()}, "
+        wrong, count, first = texts.wrong(position, recognized.notation)
+        says = recognized.says()
+        if wrong and recognized.certain:
+            sentences[names[position]] = (
+                f"{name} is text, since {wrong:,} of its {count:,} values are not {says}, "
                 f"the first in row {first:,}; "
                 + Option("--null", verb="")
                 + " names texts that are NULL"
             )
-        elif not (found.certain and found.notation.plain):
-            text = f"{name} is text, but its values are {found.says()}; "
-            either = text + _options(names[at], found.notation)
-            if found.rival:
-                either = either + " or " + _options(names[at], found.rival, verb="")
-            said[names[at]] = either
-    return said
+        elif not (recognized.certain and recognized.notation.plain):
+            text = f"{name} is text, but its values are {says}; "
+            either = text + _options(names[position], recognized.notation)
+            if recognized.rival:
+                either = either + " or " + _options(names[position], recognized.rival, verb="")
+            sentences[names[position]] = either
+    return sentences
 
 
 def _options(name: str, notation: Notation, verb: str = "pass") -> Words:
     """Return the options that declare the notation of a column."""
     settings = tuple((n, name, value) for n, value in notation.settings().items())
     first, *others = [Option(option, shlex.quote(v), verb) for option, v in as_options(settings)]
-    said: Words = first
+    options: Words = first
     for each in others:
-        said = said + " and " + replace(each, verb="")
-    return said
+        options = options + " and " + replace(each, verb="")
+    return options
 
 
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
@@ -288,14 +297,16 @@ def proposed(con: duckdb.DuckDBPyConnection, relation: str) -> Declared:
     columns = con.execute(f"DESCRIBE {quote(relation)}").fetchall()
     names = [name for name, kind, *_ in columns if kind in ("VARCHAR", *_WHOLE)]
     texts = Texts(con, quote(relation), [f"CAST({quote(name)} AS VARCHAR)" for name in names])
-    found: list[tuple[str, str | None, str]] = []
-    for at, sample in enumerate(texts.samples()):
+    settings: list[tuple[str, str | None, str]] = []
+    for position, sample in enumerate(texts.samples()):
         seen = recognize(sample)
         if seen is None or not seen.certain or seen.notation.plain:
             continue
-        if texts.wrong(at, seen.notation)[0] == 0:
-            found += [(name, names[at], value) for name, value in seen.notation.settings().items()]
-    return tuple(found)
+        if texts.wrong(position, seen.notation)[0] == 0:
+            settings += [
+                (name, names[position], value) for name, value in seen.notation.settings().items()
+            ]
+    return tuple(settings)
 
 
 _PLAIN_MARKERS = ("na", "n/a", "n.a.", "nan", "null", "?", ".")  # which are no words of a language
@@ -311,31 +322,32 @@ def missing(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, list[str
     columns = con.execute(f"DESCRIBE {quote(relation)}").fetchall()
     names = [name for name, kind, *_ in columns if kind == "VARCHAR"]
     texts = Texts(con, quote(relation), list(map(quote, names)))
-    found: dict[str, list[str]] = {}
-    for at, sample in enumerate(texts.samples()):
-        x, seen = texts.bare(at), recognize(sample)
-        own = "NULL" if seen is None or not seen.certain else seen.notation.sql(x)
-        value = f"coalesce(try_cast({x} AS DOUBLE)::VARCHAR, try_cast({x} AS DATE)::VARCHAR, {own})"
+    by_marker: dict[str, list[str]] = {}
+    for position, sample in enumerate(texts.samples()):
+        x, seen = texts.bare(position), recognize(sample)
+        as_recognized = "NULL" if seen is None or not seen.certain else seen.notation.sql(x)
+        plain = f"try_cast({x} AS DOUBLE)::VARCHAR, try_cast({x} AS DATE)::VARCHAR"
+        value = f"coalesce({plain}, {as_recognized})"
         read = f"SELECT {x} AS x, {value} AS value FROM {quote(relation)} WHERE {x} IS NOT NULL"
-        ((known, others),) = con.execute(
+        ((numbers, others),) = con.execute(
             f"SELECT count(DISTINCT value), list(DISTINCT x) FILTER (value IS NULL) FROM ({read})"
         ).fetchall()
         others = sorted(others or ())
-        if known < _NUMBERS or not 0 < len(others) <= _MARKERS:
+        if numbers < _NUMBERS or not 0 < len(others) <= _MARKERS:
             continue
         if all(text.lower() in MISSING for text in others):
             for text in others:
-                found.setdefault(text, []).append(names[at])
+                by_marker.setdefault(text, []).append(names[position])
     return {
-        text: own
-        for text, own in sorted(found.items())
-        if text.lower() in _PLAIN_MARKERS or not _is_elsewhere(texts, names, text, own)
+        text: marked
+        for text, marked in sorted(by_marker.items())
+        if text.lower() in _PLAIN_MARKERS or not _is_elsewhere(texts, names, text, marked)
     }
 
 
-def _is_elsewhere(texts: Texts, names: Sequence[str], text: str, own: Sequence[str]) -> bool:
+def _is_elsewhere(texts: Texts, names: Sequence[str], text: str, columns: Sequence[str]) -> bool:
     """Return whether a column besides its own has a text."""
-    others = [texts.bare(at) for at, name in enumerate(names) if name not in own]
+    others = [texts.bare(position) for position, name in enumerate(names) if name not in columns]
     if not others:
         return False
     has = f"SELECT 1 FROM {texts.relation} WHERE $text IN ({', '.join(others)}) LIMIT 1"

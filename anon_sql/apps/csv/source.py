@@ -66,8 +66,12 @@ class CsvSource:
         if usual in fitting or len(fitting) != 1:
             return self, None
         (sign,) = fitting
-        said = detection.DELIMITERS[sign]
-        notice = f"{said} stands between its fields; " + Option("--delimiter", said) + " to say so"
+        sign_name = detection.DELIMITERS[sign]
+        notice = (
+            f"{sign_name} stands between its fields; "
+            + Option("--delimiter", sign_name)
+            + " to say so"
+        )
         return replace(self, dialect=replace(self.dialect, delimiter=sign)), notice
 
     def bytes(self) -> pa.NativeFile:
@@ -84,9 +88,9 @@ class CsvSource:
     def _require_csv(self) -> None:
         """Raise AnonError if the file begins as one of another format does."""
         with self.unpacked() as file:
-            found = other_format(file.read(_HEAD), self.dialect.encoding)
-        if found is not None:
-            raise self.error("be a CSV file", found.name, found.hint)
+            other = other_format(file.read(_HEAD), self.dialect.encoding)
+        if other is not None:
+            raise self.error("be a CSV file", other.name, other.hint)
 
     @contextmanager
     def lines(self, *, is_csv: bool = True) -> Iterator[Iterator[str]]:

@@ -84,17 +84,17 @@ def drop(con: duckdb.DuckDBPyConnection) -> None:
 
 def _require_columns(source: CsvSource, columns: Header, first: CsvSource, wanted: Header) -> None:
     """Raise AnonError if a file has other columns than the first one, or has them elsewhere."""
-    names, folded = [*map(fold, columns.said)], [*map(fold, wanted.said)]
+    names, folded = [*map(fold, columns.written)], [*map(fold, wanted.written)]
     if names == folded:
         return
     rule = f"have the columns of '{first.path.name}', in their order"
-    missing = [name for name in wanted.said if fold(name) not in names]
+    missing = [name for name in wanted.written if fold(name) not in names]
     if missing:
         raise source.error(rule, f"no column {listed(missing[:1])}")
-    added = [name for name in columns.said if fold(name) not in folded]
+    added = [name for name in columns.written if fold(name) not in folded]
     if added:
         raise source.error(rule, f"the column {listed(added[:1])} besides")
-    pairs = zip(columns.said, folded, strict=False)
+    pairs = zip(columns.written, folded, strict=False)
     moved = [name for name, other in pairs if fold(name) != other]
     raise source.error(rule, f"{listed(moved[:1]) or 'one of them'} in another place")
 
