@@ -42,7 +42,8 @@ def test_measures_and_checks_are_those_of_the_functions(release):
     wanted = {name: found[name] for name in ("k", "l", "t")}
     assert made["achieved"] == {**dict.fromkeys(LEVELS), **wanted}
     assert (made["manifest"], made["method"]) == (1, "mondrian")
-    assert made["statement"] == {"purpose": None, "recipient": None, "assumptions": []}
+    names = ("purpose", "recipient", "environment", "review_by")
+    assert made["statement"] == {**dict.fromkeys(names), "assumptions": [], "review": []}
     unasked = {
         name: known.default for model in VALUE_MODELS for name, known in model.parameters().items()
     }
@@ -84,7 +85,10 @@ def test_what_a_release_is_for_is_stated(release):
     assert manifest(release, f", 'mondrian', k := 5{stated}")["statement"] == {
         "purpose": 'A "study"',
         "recipient": "R",
+        "environment": None,
         "assumptions": ["it's", "b"],
+        "review_by": None,
+        "review": [],
     }
 
 
