@@ -356,6 +356,6 @@ def _gcp(tables: Tables, node: Node, linked: str) -> float | None:
         f"CREATE OR REPLACE TEMP VIEW {_AFTER} AS {shown}"
     )
     roles = {"quasi": node.quasi, "hierarchy": tables.trees}
-    call, _ = loss_calls(roles, own=True, tables=f"'{_BEFORE}', '{_AFTER}'")
+    call, _ = loss_calls(roles, release_alone=True, tables=f"'{_BEFORE}', '{_AFTER}'")
     gcp: float | None = tables.rows(call)[0]["gcp"]
     return gcp

@@ -246,7 +246,7 @@ def gather(
         found = verdict(measured, **(judging or {}))
         release = made_by(manifest, sources.recipe, _asked(request))
         tried = remedied(con, *release, found, judging or {}, progress.show)
-        return {**tried.said(), "not_covered": not_covered(said[1]), "figures": figures}
+        return {**tried.facts(), "not_covered": not_covered(said[1]), "figures": figures}
 
     facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {
@@ -308,7 +308,7 @@ def recommended(
     judging: the limits and environment of a recipe, if there is one. drawn: the queries, if any.
     """
     limits = {name: judging[name] for name in ("limits", "environment") if name in judging}
-    return recommend(con, request, **limits, drawn=drawn).said()
+    return recommend(con, request, **limits, drawn=drawn).facts()
 
 
 def of_summary(

@@ -41,7 +41,7 @@ def gather(
     failed = [str(each["property"]) for each in checks if each["passed"] is False]
     k, least = (written["parameters"][name] for name in ("k", "l"))
     said = {
-        "verdict": verdict_of(written, folder, failed, recipe, []).said(),
+        "verdict": verdict_of(written, folder, failed, recipe, []).facts(),
         "failed": failed,
         **{n: written[n] for n in ("root", "parameters", "persons", "classes", "smallest_class")},
         "statement": {**dict.fromkeys(STATEMENT), **written.get("statement", {})},
@@ -67,7 +67,7 @@ def gather(
         schema = tables_of(con, written, folder, quote, None).schema
         k = written["parameters"]["k"]
         found = list(LinkedTables(con, schema, quote, view_of, k).figures())
-        said["verdict"] = verdict_of(written, folder, failed, recipe, found).said()
+        said["verdict"] = verdict_of(written, folder, failed, recipe, found).facts()
         said["risk"] = _risk(con, schema, k)
         for child in schema.children(schema.root, "quasi"):
             steps = _lost(con, schema.nodes[schema.root], child)

@@ -35,7 +35,7 @@ def sections(
     con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any], k: int
 ) -> dict[str, Callable[[], Any]]:
     """Return the sections of a report that differ, by name. roles: quasi and hierarchy."""
-    call, lost = loss_calls(roles, own=True, k=k)
+    call, lost = loss_calls(roles, release_alone=True, k=k)
 
     def utility() -> dict[str, Any]:
         (row,) = rows_of(con, call)

@@ -34,7 +34,7 @@ from anon_sql.apps.verdict.figures import (
 )
 from anon_sql.apps.verdict.remedies import remedied
 from anon_sql.apps.verdict.rules import stricter, verdict
-from anon_sql.apps.verdict.trials import MOST
+from anon_sql.apps.verdict.trials import MOST_CHANGES
 from anon_sql.core import stopping
 from anon_sql.core.duckdb_internals.settings import size_in_bytes
 from anon_sql.core.names import literal, quote
@@ -278,7 +278,7 @@ class Bench:
         said = of_recipe.judging(recipe, NAME)
         found = verdict(measured_of(measured), **said)
         request = {**recipe.parameters, **of_recipe.requested(recipe)}
-        with Progress(NAME, MOST + 1) as progress:
+        with Progress(NAME, MOST_CHANGES + 1) as progress:
             _told(progress, "trying the release on few rows", 0)
             tried = remedied(
                 self.con, recipe.method, request, found, said, lambda note: _told(progress, note)
@@ -376,7 +376,7 @@ class Bench:
                 {
                     "checks": made.measured.checks,
                     "figures": [asdict(each) for each in made.measured.figures],
-                    "verdict": judged.said(),
+                    "verdict": judged.facts(),
                     "criteria": self._criteria(recipe, made.measured),
                     "recommended": self._recommended(recipe),
                 },

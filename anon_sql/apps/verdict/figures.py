@@ -71,9 +71,9 @@ class Measured:
     gains: Rows = field(default_factory=list)
 
 
-def measured_of(said: Mapping[str, Any]) -> Measured:
-    """Return what a verdict judges again, of what ``asdict`` has made of it."""
-    return Measured(**{**said, "figures": [Figure(**each) for each in said["figures"]]})
+def measured_of(fields: Mapping[str, Any]) -> Measured:
+    """Return what a verdict judges again, of what ``asdict`` has made of it, its fields."""
+    return Measured(**{**fields, "figures": [Figure(**each) for each in fields["figures"]]})
 
 
 def arguments(call: Mapping[str, Any]) -> str:
@@ -96,22 +96,22 @@ def measure(
     """
     ask = partial(rows_of, con)
     roles = {name: request.get(name) for name in ("quasi", "hierarchy")}
-    own = request.get("series") is not None  # former rows are more than the raw table has
+    is_series = request.get("series") is not None  # former rows are more than the raw table has
     released = con.table("released").columns
     figures: list[Figure] = []
     ((raw_rows, released_rows),) = con.execute(_ROWS).fetchall()
     if request["quasi"] and released_rows:
         step("inference")
         figures += _inference(ask, request["sensitive"], roles)
-        if released_rows > raw_rows and not own:  # added ones, of which no loss is known
+        if released_rows > raw_rows and not is_series:  # added ones, of which no loss is known
             figures.append(Figure("gcp", None, f"SELECT gcp FROM utility({TABLES})"))
         else:
             step("loss")
-            lost = list(_loss(ask, roles, _written(con, roles), own=own))
+            lost = list(_loss(ask, roles, _written(con, roles), release_alone=is_series))
             figures += lost
             figures += _sets(con, roles)
             step("queries")
-            if any(each.name == "gcp" for each in lost) and not own:
+            if any(each.name == "gcp" for each in lost) and not is_series:
                 figures.append(_query_error(drawn or Drawn(con, request)))
         step("distributions")
         figures += [each for name in request["sensitive"] for each in _distribution(con, name)]
@@ -164,10 +164,10 @@ def _without_secret(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def audit_statement(request: Mapping[str, Any]) -> str:
     """Return the audit of a release, with all that was asked of it."""
-    given = {n: each for n, each in request.items() if n not in STATEMENT}
-    if given.get(UNIT) == PERSON:  # the default
-        del given[UNIT]
-    return f"FROM audit({TABLES}{arguments(given)})"
+    parameters = {n: each for n, each in request.items() if n not in STATEMENT}
+    if parameters.get(UNIT) == PERSON:  # the default
+        del parameters[UNIT]
+    return f"FROM audit({TABLES}{arguments(parameters)})"
 
 
 def settled(checks: Rows, request: Mapping[str, Any], made: Mapping[str, Any] | None) -> Rows:
@@ -222,35 +222,43 @@ def _inference(
         )
 
 
-def attack_call(made_by: str, asked: Mapping[str, Any]) -> str | None:
+def attack_call(made_by: str, request: Mapping[str, Any]) -> str | None:
     """Return the attack that knows how a release was made, as SQL.
 
-    made_by: its method. asked: all that was asked of the release, with its options. None for a
+    made_by: its method. request: all that was asked of the release, with its options. None for a
     release that has no constraint on sensitive values, which tells nothing, and for one that a
     single call of a method does not make.
     """
-    method, known = release_methods().get(made_by), takes(MINIMALITY)
-    constrained = any(model.asks(asked.get(model.name)) for model in VALUE_MODELS)
-    if method is None or method.perturbative or not constrained or not asked["sensitive"]:
+    method, attack_parameters = release_methods().get(made_by), takes(MINIMALITY)
+    constrained = any(model.asks(request.get(model.name)) for model in VALUE_MODELS)
+    if method is None or method.perturbative or not constrained or not request["sensitive"]:
         return None
-    if asked.get("series") is not None or asked.get("like") is not None:
+    if request.get("series") is not None or request.get("like") is not None:
         return None
-    own = {n: asked[n] for n in parameters_of(method.takes) if asked.get(n) is not None}
-    call = {n: asked.get(n) for n in known if n not in ("method", "options", "runs", "surer")}
-    listed = ", ".join(f"{literal(name)}: {sql_value(each)}" for name, each in own.items())
-    options = f", options := {{{literal(method.name)}: {{{listed}}}}}" if own else ""
+    method_options = {
+        n: request[n] for n in parameters_of(method.takes) if request.get(n) is not None
+    }
+    call = {
+        n: request.get(n)
+        for n in attack_parameters
+        if n not in ("method", "options", "runs", "surer")
+    }
+    listed = ", ".join(
+        f"{literal(name)}: {sql_value(each)}" for name, each in method_options.items()
+    )
+    options = f", options := {{{literal(method.name)}: {{{listed}}}}}" if method_options else ""
     return f"attack_minimality({TABLES}{arguments({'method': made_by, **call})}{options})"
 
 
 def attacked_by_method(
-    con: duckdb.DuckDBPyConnection, made_by: str, asked: Mapping[str, Any]
+    con: duckdb.DuckDBPyConnection, made_by: str, request: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the ``rows`` of ``attack_call``, and in a ``note`` why there are none."""
-    call = attack_call(made_by, asked)
+    call = attack_call(made_by, request)
     if call is None:
         return {"rows": [], "note": ""}
     ((rows,),) = con.execute("SELECT count(*) FROM raw").fetchall()
-    slow = release_methods()[made_by].quadratic or asked.get("effort") == "best"
+    slow = release_methods()[made_by].quadratic or request.get("effort") == "best"
     most = FEWER if slow else ATTACKED
     if rows > most:
         longer = ", and this method takes long" if slow else ""
@@ -264,12 +272,12 @@ def attacked_by_method(
         return {"rows": [], "note": error_text(error)}
 
 
-def minimality(rows: Rows, made_by: str, asked: Mapping[str, Any]) -> Iterator[Figure]:
+def minimality(rows: Rows, made_by: str, request: Mapping[str, Any]) -> Iterator[Figure]:
     """Give the share of people who are told beyond their class, by sensitive column.
 
-    rows: of the attack; made_by, asked: as ``attack_call`` takes them.
+    rows: of the attack; made_by, request: as ``attack_call`` takes them.
     """
-    call = attack_call(made_by, asked)
+    call = attack_call(made_by, request)
     for row in rows:
         sql = f"SELECT gain FROM {call} WHERE attribute = {literal(row['attribute'])}"
         yield Figure("minimality", row["gain"], sql, row["attribute"])
@@ -280,24 +288,24 @@ def _loss(
     roles: Mapping[str, Any],
     written: Mapping[str, str],
     *,
-    own: bool,
+    release_alone: bool,
 ) -> Iterator[Figure]:
-    """Give the loss of the table and of columns, and the suppressed rows; own: of the release's.
+    """Give the loss of the table and of columns, and the suppressed rows.
 
-    written: as ``_written`` returns it.
+    release_alone: as ``loss_calls`` takes it. written: as ``_written`` returns it.
     """
-    call, lost = loss_calls(roles, own=own)
+    call, lost = loss_calls(roles, release_alone=release_alone)
     (row,) = ask(call)
     quasi = {"quasi": roles["quasi"]}
     yield Figure("suppression_rate", row["suppression_rate"], f"SELECT suppression_rate {call}")
     if row["gcp"] is not None:
         yield Figure("gcp", row["gcp"], f"SELECT gcp {call}")
         share = f"SELECT avg((ncp > {LOST})::INTEGER) FROM {lost}"
-        known = [each for each in ask(f"FROM {lost}") if each["ncp"] is not None]
-        wide = [each["attribute"] for each in known if each["ncp"] > LOST]
-        value = len(wide) / len(known) if known else None
+        losses = [each for each in ask(f"FROM {lost}") if each["ncp"] is not None]
+        wide = [each["attribute"] for each in losses if each["ncp"] > LOST]
+        value = len(wide) / len(losses) if losses else None
         yield Figure("columns", value, share, note=", ".join(wide))
-        for each in known:
+        for each in losses:
             if each["ncp"] and each["attribute"] in written:
                 name = each["attribute"]
                 sql = f"SELECT ncp FROM {lost} WHERE attribute = {literal(name)}"
@@ -310,45 +318,45 @@ def _loss(
 
 
 def loss_calls(
-    roles: Mapping[str, Any], *, own: bool, k: int = 5, tables: str = TABLES
+    roles: Mapping[str, Any], *, release_alone: bool, k: int = 5, tables: str = TABLES
 ) -> tuple[str, str]:
     """Return the query of ``utility``, and the relation of ``attribute_loss``.
 
-    own: of the rows of the release alone, as those of a series are counted. k: of cavg. tables: the
+    release_alone: of its rows alone, as those of a series are counted. k: of cavg. tables: the
     names of the raw table and the release, as SQL.
     """
-    if not own:
+    if not release_alone:
         of_k = "" if k == 5 else f", k := {k}"
         call = f"FROM utility({tables}{of_k}{arguments(roles)})"
         return call, f"attribute_loss({tables}{arguments(roles)})"
     trees = sql_value(roles["hierarchy"]) if roles["hierarchy"] else "NULL"
     both = f"{tables}, {sql_value(roles['quasi'])}, {trees}"
-    found = f"FROM __anon_measures('utility', {both}, __anon_k := {k}, __anon_own := true)"
-    call = f"FROM (SELECT unnest(__anon_found) {found})"
+    from_clause = f"FROM __anon_measures('utility', {both}, __anon_k := {k}, __anon_own := true)"
+    call = f"FROM (SELECT unnest(__anon_found) {from_clause})"
     return call, f"(SELECT unnest(attributes) AS attribute, unnest(ncp) AS ncp {call})"
 
 
 def _flat(con: duckdb.DuckDBPyConnection, relation: str, roles: Mapping[str, Any]) -> list[str]:
     """Return the quasi-identifiers of text that have no hierarchy, as a relation calls them."""
-    table, known = con.table(relation), {fold(name) for name in roles["quasi"]}
+    table, candidates = con.table(relation), {fold(name) for name in roles["quasi"]}
     if roles["hierarchy"]:
         tree = f"SELECT DISTINCT attribute FROM query_table({literal(roles['hierarchy'])})"
-        known -= {fold(name) for (name,) in con.execute(tree).fetchall()}
+        candidates -= {fold(name) for (name,) in con.execute(tree).fetchall()}
     pairs = zip(table.columns, map(str, table.types), strict=True)
-    return [name for name, kind in pairs if fold(name) in known and kind == "VARCHAR"]
+    return [name for name, kind in pairs if fold(name) in candidates and kind == "VARCHAR"]
 
 
 def _written(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]) -> dict[str, str]:
     """Return in which notation the texts of quasi-identifiers are numbers, dates or times, and how
     to read them, by column; a column of other texts has none."""
-    said = {}
+    notations = {}
     for name in _flat(con, "raw", roles):
         values = con.execute(f"SELECT {quote(name)} FROM raw WHERE {quote(name)} IS NOT NULL "
                              f"LIMIT {_LOOKED_AT}").fetchall()  # fmt: skip
-        found = recognize([text for (text,) in values])
-        if found is not None:
-            said[name] = f"{found.says()}. Read them as {found.notation.sql_type}"
-    return said
+        recognized = recognize([text for (text,) in values])
+        if recognized is not None:
+            notations[name] = f"{recognized.says()}. Read them as {recognized.notation.sql_type}"
+    return notations
 
 
 def _sets(con: duckdb.DuckDBPyConnection, roles: Mapping[str, Any]) -> Iterator[Figure]:
@@ -397,9 +405,9 @@ class Drawn:
     def of_stars(self) -> float | None:
         """The mean error of a release that shows nothing but * ."""
         self._con.execute(f"CREATE OR REPLACE TEMP VIEW {NOTHING} AS {stars(self.roles['quasi'])}")
-        found: float | None = self.error(released=NOTHING)["mean"]
+        mean: float | None = self.error(released=NOTHING)["mean"]
         self._con.execute(f"DROP VIEW {NOTHING}")
-        return found
+        return mean
 
 
 def _query_error(drawn: Drawn) -> Figure:

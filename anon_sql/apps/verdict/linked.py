@@ -71,37 +71,39 @@ def judged_tables(
     """
     roles = {
         role: [
-            f"{table}.{column}" for table, said in tables(written) for column in said["roles"][role]
+            f"{table}.{column}"
+            for table, facts in tables(written)
+            for column in facts["roles"][role]
         ]
         for role in ("quasi", "sensitive")
     }
     counted = [link["child"] for link in written["links"] if link["role"] == "quasi"]
-    known = [each["child"] for each in written["links"] if each["role"] == "sensitive"]
+    sensitive_tables = [each["child"] for each in written["links"] if each["role"] == "sensitive"]
     request = {
         "quasi": [*roles["quasi"], *counted],
-        "sensitive": [*roles["sensitive"], *known],
+        "sensitive": [*roles["sensitive"], *sensitive_tables],
         "k": written["parameters"]["k"],
         "l": written["parameters"]["l"],
     }
     measured = Measured([*_figures(written, name), *measured_in], (), "", request=request)
-    found = verdict(measured, accepted=accepted, limits=limits, environment=environment)
+    judgment = verdict(measured, accepted=accepted, limits=limits, environment=environment)
     broken = [Reason(RED, "audit", f"“{each}” fails.", "", remedy=UNCHANGED) for each in failed]
-    return Verdict(RED, [*broken, *found.reasons]) if broken else found
+    return Verdict(RED, [*broken, *judgment.reasons]) if broken else judgment
 
 
 def tables(written: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
     """Return what a manifest says of each table."""
-    found: Mapping[str, Mapping[str, Any]] = written["tables"]
-    return found.items()
+    by_name: Mapping[str, Mapping[str, Any]] = written["tables"]
+    return by_name.items()
 
 
 def _figures(written: Mapping[str, Any], name: str) -> Iterator[Figure]:
     """Give the figures of each table, each with the statement that reads it from the manifest."""
-    for table, said in tables(written):
-        own, source = f"tables.{quote(table)}", f"FROM read_json({literal(name)})"
-        if said["gcp"] is not None:
-            yield Figure("gcp", said["gcp"], f"SELECT {own}.gcp {source}", table)
+    for table, facts in tables(written):
+        entry, source = f"tables.{quote(table)}", f"FROM read_json({literal(name)})"
+        if facts["gcp"] is not None:
+            yield Figure("gcp", facts["gcp"], f"SELECT {entry}.gcp {source}", table)
         for share in ("left_out", "unlinked"):
-            value = said[share] / said["raw_rows"] if said["raw_rows"] else 0.0
-            sql = f"SELECT {own}.{share} / greatest({own}.raw_rows, 1) {source}"
+            value = facts[share] / facts["raw_rows"] if facts["raw_rows"] else 0.0
+            sql = f"SELECT {entry}.{share} / greatest({entry}.raw_rows, 1) {source}"
             yield Figure(share, value, sql, table)

@@ -42,38 +42,38 @@ class LinkedTables:
         for node in self.schema.nodes.values():
             kept = node.of_role("keep")
             if kept:
-                yield self._asked("rare", self._rare(node, kept), node.name, kept)
-                told = self._determined(node, kept)
-                if told:
-                    names = list(told)
-                    sql = self._standing_out(node, list(told.values()))
-                    yield self._asked("determined", sql, node.name, names)
+                yield self._figure("rare", self._rare(node, kept), node.name, kept)
+                computed = self._determined(node, kept)
+                if computed:
+                    names = list(computed)
+                    sql = self._standing_out(node, list(computed.values()))
+                    yield self._figure("determined", sql, node.name, names)
             yield from self._revealing(node)
-            for at, name in enumerate(node.sensitive):
-                for figure, sql in _inference(self.schema, folds, node, at).items():
-                    yield self._asked(figure, sql, f"{node.name}.{name}")
+            for position, name in enumerate(node.sensitive):
+                for figure, sql in _inference(self.schema, folds, node, position).items():
+                    yield self._figure(figure, sql, f"{node.name}.{name}")
 
-    def _asked(self, name: str, sql: str, column: str, names: Sequence[str] = ()) -> Figure:
+    def _figure(self, name: str, sql: str, column: str, names: Sequence[str] = ()) -> Figure:
         ((value,),) = self.con.execute(sql).fetchall()
         listed = ", ".join(f"{column}.{each}" for each in names)
         return Figure(name, value or 0.0, sql, column, listed)
 
     def _way(self, node: Node) -> list[Node]:
         """Return a table and all above it, the root last."""
-        found = [node]
-        while found[-1].link is not None:
-            found.append(self.schema.parent(found[-1]))
-        return found
+        lineage = [node]
+        while lineage[-1].link is not None:
+            lineage.append(self.schema.parent(lineage[-1]))
+        return lineage
 
     def _joined(self, node: Node, relation: Sql) -> tuple[str, str]:
         """Return the rows of a table with all rows above as t0, t1, …, and whose each row is."""
         way = self._way(node)
         text = f"{relation(node.name)} AS t0"
-        for at, (below, above) in enumerate(pairwise(way)):
+        for level, (below, above) in enumerate(pairwise(way)):
             assert below.link is not None
             pairs = zip(below.link.columns, below.link.keys, strict=True)
-            on = " AND ".join(f"t{at}.{quote(a)} = t{at + 1}.{quote(b)}" for a, b in pairs)
-            text += f" JOIN {relation(above.name)} AS t{at + 1} ON {on}"
+            on = " AND ".join(f"t{level}.{quote(a)} = t{level + 1}.{quote(b)}" for a, b in pairs)
+            text += f" JOIN {relation(above.name)} AS t{level + 1} ON {on}"
         if len(way) == 1:
             return text, "row_number() OVER ()"
         link = way[-2].link
@@ -84,8 +84,8 @@ class LinkedTables:
     def _rare(self, node: Node, kept: Sequence[str]) -> str:
         """Return the SQL of the share of rows whose kept values fewer than k people have."""
         joined, person = self._joined(node, self.released)
-        columns = ", ".join(f"t0.{quote(name)} AS k{at}" for at, name in enumerate(kept))
-        keys = ", ".join(f"k{at}" for at in range(len(kept)))
+        columns = ", ".join(f"t0.{quote(name)} AS k{number}" for number, name in enumerate(kept))
+        keys = ", ".join(f"k{number}" for number in range(len(kept)))
         return (
             f"SELECT sum(n) FILTER (people < {self.k}) / sum(n) FROM (SELECT count(*) AS n, "
             f"count(DISTINCT person) AS people FROM (SELECT {columns}, {person} AS person "
@@ -95,7 +95,7 @@ class LinkedTables:
     def _codes(self, node: Node, columns: Sequence[str]) -> list[Ints]:
         """Return numbers of the raw values of columns of joined rows, each row once per person."""
         joined, person = self._joined(node, self.raw)
-        named = ", ".join(f"{HASH}({text}) AS c{at}" for at, text in enumerate(columns))
+        named = ", ".join(f"{HASH}({text}) AS c{number}" for number, text in enumerate(columns))
         table = self.con.sql(
             f"SELECT * EXCLUDE (person) FROM (SELECT DISTINCT {person} AS person, {named} "
             f"FROM {joined})"
@@ -107,38 +107,38 @@ class LinkedTables:
         """Return the SQL of what an attacker computes, by kept column that repeats a
         quasi-identifier."""
         quasi = [
-            f"t{at}.{quote(name)}"
-            for at, above in enumerate(self._way(node))
+            f"t{level}.{quote(name)}"
+            for level, above in enumerate(self._way(node))
             for name in above.quasi
         ]
-        own = [f"t0.{quote(name)}" for name in kept]
-        codes = self._codes(node, [*quasi, *own]) if quasi else []
-        known = dict(zip(quasi, codes, strict=False))
-        keys = [key for _, key in keys_of(known)] if quasi else []
-        found = {}
-        for name, text, value in zip(kept, own, codes[len(quasi) :], strict=False):
+        kept_sql = [f"t0.{quote(name)}" for name in kept]
+        codes = self._codes(node, [*quasi, *kept_sql]) if quasi else []
+        quasi_codes = dict(zip(quasi, codes, strict=False))
+        keys = [key for _, key in keys_of(quasi_codes)] if quasi else []
+        computed = {}
+        for name, text, value in zip(kept, kept_sql, codes[len(quasi) :], strict=False):
             if len(value) and any(determines(key, value) for key in keys):
-                found[name] = text
+                computed[name] = text
                 continue
-            for column, key in known.items():
+            for column, key in quasi_codes.items():
                 if len(value) and determines(value, key):
                     joined, _ = self._joined(node, self.raw)
-                    found[name] = (
+                    computed[name] = (
                         f"(SELECT any_value(m.q) FROM (SELECT {text} AS c, mode({column}) AS q "
                         f"FROM {joined} GROUP BY {text}) AS m WHERE m.c = shown.{quote(name)})"
                     )
-        return found
+        return computed
 
     def _standing_out(self, node: Node, computed: Sequence[str]) -> str:
         """Return the SQL of the share of rows that fewer than k people of their class can have."""
         joined, person = self._joined(node, self.released)
         labels = []
-        for at, above in enumerate(self._way(node)):
+        for level, above in enumerate(self._way(node)):
             added = [name for _, *names in self.schema.added(above) for name in names]
-            labels += [f"t{at}.{quote(name)}" for name in (*above.quasi, *added)]
+            labels += [f"t{level}.{quote(name)}" for name in (*above.quasi, *added)]
         texts = [each.replace("shown.", "t0.") for each in computed]
-        parts = ", ".join(f"{text} AS p{at}" for at, text in enumerate(texts))
-        keys = ", ".join(["class", *(f"p{at}" for at in range(len(texts)))])
+        parts = ", ".join(f"{text} AS p{number}" for number, text in enumerate(texts))
+        keys = ", ".join(["class", *(f"p{number}" for number in range(len(texts)))])
         rows = f"SELECT {HASH}({', '.join(['1', *labels])}) AS class, {parts}, {person} AS person"
         return (
             f"WITH __anon_shown AS MATERIALIZED ({rows} FROM {joined}), "
@@ -153,8 +153,8 @@ class LinkedTables:
         """Give the kept columns of a table, and of those above, that determine a sensitive one."""
         way = self._way(node)
         kept = {
-            f"{above.name}.{name}": f"t{at}.{quote(name)}"
-            for at, above in enumerate(way)
+            f"{above.name}.{name}": f"t{level}.{quote(name)}"
+            for level, above in enumerate(way)
             for name in above.of_role("keep")
         }
         sensitive = node.sensitive
@@ -167,15 +167,15 @@ class LinkedTables:
                     yield Figure("revealing", 1.0, "", f"{node.name}.{name}", column)
 
 
-def _inference(schema: Schema, folds: Folds, node: Node, at: int) -> dict[str, str]:
+def _inference(schema: Schema, folds: Folds, node: Node, position: int) -> dict[str, str]:
     """Return the SQL of the share of people whose class has one value of a sensitive column, or
     nearly one. A person has a value if any of the person's rows has it."""
-    root, own = folds.name("path", schema.nodes[schema.root]), folds.name("path", node)
+    root, path = folds.name("path", schema.nodes[schema.root]), folds.name("path", node)
     ctes = ", ".join(
         [
             *folds.ctes(),
-            f"__anon_v AS (SELECT DISTINCT class, person, s{at} AS value FROM {own} "
-            f"WHERE s{at} IS NOT NULL)",
+            f"__anon_v AS (SELECT DISTINCT class, person, s{position} AS value FROM {path} "
+            f"WHERE s{position} IS NOT NULL)",
             f"__anon_sizes AS (SELECT class, count(*) AS n FROM {root} GROUP BY class)",
             "__anon_known AS (SELECT class, count(DISTINCT person) AS people FROM __anon_v "
             "GROUP BY class)",

@@ -42,15 +42,19 @@ _HOME = "__anon_recipes"  # a database in memory: cursors of a connection share 
 
 def requested(recipe: Recipe) -> dict[str, Any]:
     """Return what an audit of the release asks for: roles, levels and hierarchy."""
-    known = takes(recipe.method)
-    asked = {name: known[name].default for name in manifest.REQUIRED if name in known}
-    asked |= {n: recipe.parameters[n] for n in manifest.REQUIRED if n in recipe.parameters}
+    method_parameters = takes(recipe.method)
+    levels = {
+        name: method_parameters[name].default
+        for name in manifest.REQUIRED
+        if name in method_parameters
+    }
+    levels |= {n: recipe.parameters[n] for n in manifest.REQUIRED if n in recipe.parameters}
     if recipe.series:  # which takes no model, and does not say whose a row is
-        asked["t"] = None
+        levels["t"] = None
     trees = HIERARCHY if recipe.hierarchies else None
     return {
         **dict.fromkeys(manifest.REQUIRED),
-        **asked,
+        **levels,
         **recipe.roles,
         "hierarchy": trees,
         manifest.UNIQUE: recipe.parameters.get(manifest.UNIQUE, 0),
@@ -75,9 +79,11 @@ def judged(
         if recipe.control is not None:
             require_others(function, con, request)
             measured = with_gains(measured, gains_of(con, request, control=True))
-        said = judging(recipe, function)
+        options = judging(recipe, function)
         of = {**recipe.parameters, **request}
-        return remedied(con, recipe.method, of, verdict(measured, **said), said, progress.show)
+        return remedied(
+            con, recipe.method, of, verdict(measured, **options), options, progress.show
+        )
 
 
 @dataclass(frozen=True)
@@ -103,20 +109,20 @@ def try_first(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> 
     request = {**recipe.parameters, **requested(recipe)}
     if not request["quasi"] or not con.sql("SELECT 1 FROM raw LIMIT 1").fetchall():
         return None
-    t, found, refused = request["t"], None, None
+    t, judgment, refused = request["t"], None, None
     with Progress(function, 1) as progress:
         progress.show("trying the recipe")
         judged_by = {"environment": recipe.environment}
         try:
             with trials(con, recipe.method, request, judged_by) as few:
-                t, found = first(few)
+                t, judgment = first(few)
                 refused = next(iter(few.refused.values()), None)
         except NotCopied:
             return None
     why = ""
-    if found is not None and t != request["t"]:
+    if judgment is not None and t != request["t"]:
         why = f"with t = {request['t']:g}, groups disclosed too much in {few.where}"
-    return First(t, why, found, refused, few.where)
+    return First(t, why, judgment, refused, few.where)
 
 
 def judging(recipe: Recipe, function: str) -> dict[str, Any]:
@@ -138,12 +144,12 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
     the kept columns, as release functions do, although a sentence accepts them. Raises AnonError,
     and leaves the state as it was, if the verdict is red, or amber and a rule lacks its sentence.
     """
-    found = recipes.read_recipe("recipe", Path(path))
-    require_review_ahead("recipe", found.statement)
-    if others := [name for name in ("parts", "part_rows") if name in found.parameters]:
+    recipe = recipes.read_recipe("recipe", Path(path))
+    require_review_ahead("recipe", recipe.statement)
+    if others := [name for name in ("parts", "part_rows") if name in recipe.parameters]:
         rule = "a release of anon_sql.recipe must not be made in parts"
         raise AnonError("recipe", rule, others[0], "anon-sql release makes it")
-    state = of_recipe(found)
+    state = of_recipe(recipe)
     if state:
         state.recover()
     table = f"{_HOME}.main.{quote(secrets.token_hex(8))}"
@@ -155,20 +161,20 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
         register(judge)
         judge.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {_HOME} (READ_WRITE)")
         try:
-            _load(judge, found)
-            call = _call(found)
+            _load(judge, recipe)
+            call = _call(recipe)
             if state:
-                state.release(judge, found.method, call)
+                state.release(judge, recipe.method, call)
                 judge.execute(f"CREATE TABLE {table} AS FROM released")
             else:
                 with as_raised():
-                    made = f"{found.method}('raw'{arguments(call)})"
+                    made = f"{recipe.method}('raw'{arguments(call)})"
                     judge.execute(f"CREATE TABLE {table} AS FROM {made}")
                 stopping.check("recipe")
                 judge.execute(f"CREATE TEMP VIEW released AS FROM {table}")
-            asked = requested(found) | naming(state)
-            require_signable("recipe", judged(found, judge, "recipe", asked))
-            said = _of_kept(judge, found, call["k"])
+            request = requested(recipe) | naming(state)
+            require_signable("recipe", judged(recipe, judge, "recipe", request))
+            sentence = _of_kept(judge, recipe, call["k"])
             if state:
                 state.save(judge)
         except BaseException:
@@ -178,31 +184,31 @@ def recipe(con: duckdb.DuckDBPyConnection, path: str | Path) -> duckdb.DuckDBPyR
         finally:
             if state:
                 state.detach(judge)
-    warn("recipe", said)
+    warn("recipe", sentence)
     return con.sql(f"FROM {table}")
 
 
 def dialect_of(function: str, recipe: Recipe) -> Dialect:
     """Return how the source is written, if it is a file that has to be told."""
-    said = recipe.source
-    found = dialect(
+    source = recipe.source
+    csv_dialect = dialect(
         function,
-        said.get("delimiter"),
-        said.get("quote", '"'),
-        said.get("header"),
-        list(said.get("null", [])),
-        said.get("encoding", UTF_8),
-        notations.of_recipe(function, said),
-        said.get("trim", False),
+        source.get("delimiter"),
+        source.get("quote", '"'),
+        source.get("header"),
+        list(source.get("null", [])),
+        source.get("encoding", UTF_8),
+        notations.of_recipe(function, source),
+        source.get("trim", False),
     )
     return replace(
-        found,
-        sheet=said.get("sheet"),
-        first_row=_first_row(function, said.get("first_row", 1)),
-        missing=missing_codes.of_recipe(function, said.get("missing", {})),
-        as_codes=tuple(map(str, said.get("as_codes", ()))),
-        variable_labels=said.get("variable_labels", False),
-        without_total_row=said.get("without_total_row", False),
+        csv_dialect,
+        sheet=source.get("sheet"),
+        first_row=_first_row(function, source.get("first_row", 1)),
+        missing=missing_codes.of_recipe(function, source.get("missing", {})),
+        as_codes=tuple(map(str, source.get("as_codes", ()))),
+        variable_labels=source.get("variable_labels", False),
+        without_total_row=source.get("without_total_row", False),
     )
 
 
@@ -227,67 +233,69 @@ def _first_row(function: str, number: int) -> int:
     return number
 
 
-def _load(con: duckdb.DuckDBPyConnection, found: Recipe) -> None:
+def _load(con: duckdb.DuckDBPyConnection, recipe: Recipe) -> None:
     """Make ``raw`` and the hierarchies of a recipe."""
-    recipes.require_content("recipe", found)
-    if found.table is None and (
-        files.kind(found.file, "recipe")[0] != "parquet" or _is_read(found)
+    recipes.require_content("recipe", recipe)
+    if recipe.table is None and (
+        files.kind(recipe.file, "recipe")[0] != "parquet" or _is_read(recipe)
     ):
-        with duckdb.connect() as own, stopping.reaching(lambda: interrupt(own)):
-            register(own)
-            called = ("recipe", "the source of the recipe")
-            files.read_source(
-                own, found.file, "raw", dialect=dialect_of("recipe", found), called=called
-            )
-            copy(own.table("raw"), con, "raw", "TEMP TABLE")
-    else:
-        source = literal(recipes.relation(found))
-        con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
-    if found.control is not None:
         with duckdb.connect() as reader, stopping.reaching(lambda: interrupt(reader)):
             register(reader)
-            read_control(reader, "recipe", found)
+            called = ("recipe", "the source of the recipe")
+            files.read_source(
+                reader, recipe.file, "raw", dialect=dialect_of("recipe", recipe), called=called
+            )
+            copy(reader.table("raw"), con, "raw", "TEMP TABLE")
+    else:
+        source = literal(recipes.relation(recipe))
+        con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
+    if recipe.control is not None:
+        with duckdb.connect() as reader, stopping.reaching(lambda: interrupt(reader)):
+            register(reader)
+            read_control(reader, "recipe", recipe)
             copy(reader.table(CONTROL), con, CONTROL, "TEMP TABLE")
-    if found.table is not None:
-        carry_comments(con, "recipe", (found.file.stem, *split(found.table)), "raw")
+    if recipe.table is not None:
+        carry_comments(con, "recipe", (recipe.file.stem, *split(recipe.table)), "raw")
     raw = con.table("raw")
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
-    recipes.require_schema("recipe", found, types)
-    if found.hierarchies:
-        trees = [str(each) for each in found.hierarchies.values()]
+    recipes.require_schema("recipe", recipe, types)
+    if recipe.hierarchies:
+        trees = [str(each) for each in recipe.hierarchies.values()]
         con.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])
 
 
-def _is_read(found: Recipe) -> bool:
+def _is_read(recipe: Recipe) -> bool:
     """Return whether the source is read in a way that the recipe says."""
-    return any(name in found.source for name in recipes.READING)
+    return any(name in recipe.source for name in recipes.READING)
 
 
-def _call(found: Recipe) -> dict[str, Any]:
+def _call(recipe: Recipe) -> dict[str, Any]:
     """Return the parameters of the method of a recipe, without its table."""
-    known = takes(found.method)
-    call = {"k": known["k"].default} | {n: v for n, v in found.parameters.items() if n in known}
-    trees = HIERARCHY if found.hierarchies else None
-    roles = {role: names for role, names in found.roles.items() if names}
+    method_parameters = takes(recipe.method)
+    call = {"k": method_parameters["k"].default} | {
+        n: v for n, v in recipe.parameters.items() if n in method_parameters
+    }
+    trees = HIERARCHY if recipe.hierarchies else None
+    roles = {role: names for role, names in recipe.roles.items() if names}
     return {**call, **roles, "hierarchy": trees}
 
 
-def _of_kept(con: duckdb.DuckDBPyConnection, found: Recipe, k: int) -> str | None:
+def _of_kept(con: duckdb.DuckDBPyConnection, recipe: Recipe, k: int) -> str | None:
     """Return a sentence about the rows of ``released`` that its kept columns single out."""
-    labelled = {fold(name) for role in ("quasi", "sensitive") for name in found.roles[role]}
+    labelled = {fold(name) for role in ("quasi", "sensitive") for name in recipe.roles[role]}
     kept = [name for name in con.table("released").columns if fold(name) not in labelled]
     return unique_on_kept(con, "FROM released", kept, UNIQUE_SHARE, k)
 
 
-def require_signable(function: str, found: Verdict) -> None:
+def require_signable(function: str, judgment: Verdict) -> None:
     """Raise AnonError if a verdict is red, or amber and a rule lacks its sentence."""
-    if found.level == RED:
-        why = [each for each in found.reasons if each.level == RED]
+    if judgment.level == RED:
+        why = [each for each in judgment.reasons if each.level == RED]
         refused = f"not released, because the verdict is red ({_rules(why)})"
         raise AnonError(function, f"{refused}. {why[0].sentence}")
-    if found.open:
-        refused = f"not released, because [accepted] has no sentence for {', '.join(found.open)}"
-        why = [each for each in found.reasons if each.rule == found.open[0]]
+    if judgment.open:
+        refused = f"not released, because [accepted] has no sentence for {', '.join(judgment.open)}"
+        why = [each for each in judgment.reasons if each.rule == judgment.open[0]]
         raise AnonError(function, f"{refused}. {why[0].sentence}")
 
 

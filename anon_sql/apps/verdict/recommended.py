@@ -60,7 +60,7 @@ class Recommended:
     tried: Sequence[Tried]
     sql: str
 
-    def said(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return what a report says."""
         return asdict(self)
 
@@ -166,13 +166,13 @@ def _chosen(tried: Sequence[Tried], ks: Sequence[int], environment: str) -> tupl
     made = {k: [each for each in tried if each.k == k and each.note is None] for k in ks}
     little = [k for k in ks if made[k] and not any(each.reasons for each in made[k])]
     least, chosen = ks[0], max(little, default=ks[0])
-    known = f"{chosen} is the largest k that loses little, of {ks[0]}, {ks[1]} and {ks[2]}"
+    why = f"{chosen} is the largest k that loses little, of {ks[0]}, {ks[1]} and {ks[2]}"
     if chosen == ks[-1] and little:
-        return chosen, f"{known}: it reaches no limit of loss."
+        return chosen, f"{why}: it reaches no limit of loss."
     if not little:
-        known = f"{least} is the least for the environment “{environment}”"
+        why = f"{least} is the least for the environment “{environment}”"
     refused = least if not little else next(k for k in ks if k > chosen)
-    return chosen, f"{known}. {_refused([each for each in tried if each.k == refused])}"
+    return chosen, f"{why}. {_refused([each for each in tried if each.k == refused])}"
 
 
 def _refused(tried: Sequence[Tried]) -> str:

@@ -31,7 +31,7 @@ LOST = ("gcp", "query_error", "columns", "texts", "sets", "suppression", "distri
 
 
 def made_by(
-    manifest: Mapping[str, Any] | None, recipe: Recipe | None, asked: Mapping[str, Any]
+    manifest: Mapping[str, Any] | None, recipe: Recipe | None, request: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return the method of a release, and all that was asked of it, with its options."""
     method, options = "anonymize", None
@@ -39,16 +39,16 @@ def made_by(
         method, options = manifest["method"] or method, manifest["parameters"]["options"]
     elif recipe is not None:
         method, options = recipe.method, recipe.parameters
-    return method, {**(options or {}), **asked}
+    return method, {**(options or {}), **request}
 
 
 def said_of(
-    manifest: Mapping[str, Any] | None, recipe: Recipe | None, asked: Mapping[str, Any]
+    manifest: Mapping[str, Any] | None, recipe: Recipe | None, request: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
     """Return the same, with the seed; the method is '' where neither of the two says it."""
     if manifest is None and recipe is None:
         return "", {}
-    method, call = made_by(manifest, recipe, asked)
+    method, call = made_by(manifest, recipe, request)
     return method, call if manifest is None else {**call, "seed": manifest["parameters"]["seed"]}
 
 
@@ -56,7 +56,7 @@ def remedied(
     con: duckdb.DuckDBPyConnection,
     method: str,
     request: Mapping[str, Any],
-    found: Verdict,
+    judgment: Verdict,
     judging: Mapping[str, Any],
     step: Callable[[str], None] = lambda note: None,
 ) -> Verdict:
@@ -66,12 +66,12 @@ def remedied(
     took besides. step: is told what is tried next. Accepted reasons, and those that no trial
     decides, stay as they are; so do all of a release of a series.
     """
-    if found.level == GREEN or not request["quasi"] or request.get("series"):
-        return found
+    if judgment.level == GREEN or not request["quasi"] or request.get("series"):
+        return judgment
     if method not in release_methods():
-        return found
+        return judgment
     texts = {}
-    open_ = [each for each in found.reasons if not each.accepted]
+    open_ = [each for each in judgment.reasons if not each.accepted]
     for each in open_:
         if _is_of_kept(each):
             step("trying what lifts unique rows")
@@ -80,16 +80,16 @@ def remedied(
     if wanted:
         queried = any(each.rule == "query_error" for each in wanted)
         with suppress(NotCopied), trials(con, method, request, judging, queried=queried) as few:
-            said = remedies(few, wanted, step)
-            texts |= {id(each): text for each, text in zip(wanted, said, strict=True)}
-    reasons = [replace(each, remedy=texts.get(id(each), each.remedy)) for each in found.reasons]
-    return replace(found, reasons=reasons)
+            sentences = remedies(few, wanted, step)
+            texts |= {id(each): text for each, text in zip(wanted, sentences, strict=True)}
+    reasons = [replace(each, remedy=texts.get(id(each), each.remedy)) for each in judgment.reasons]
+    return replace(judgment, reasons=reasons)
 
 
-def can_try(found: Verdict) -> bool:
+def can_try(judgment: Verdict) -> bool:
     """Return whether trials may say what lifts a reason of a verdict."""
     return any(
-        (_is_tried(each) or _is_of_kept(each)) and not each.accepted for each in found.reasons
+        (_is_tried(each) or _is_of_kept(each)) and not each.accepted for each in judgment.reasons
     )
 
 
@@ -121,8 +121,10 @@ def _without_kept(
         by = ", ".join(map(quote, names))
         few = f"SELECT count(*) AS n FROM released GROUP BY {by} HAVING count(*) < {fewest:d}"
         total = "greatest((SELECT count(*) FROM released), 1)"
-        ((found,),) = con.execute(f"SELECT coalesce(sum(n), 0) / {total} FROM ({few})").fetchall()
-        return float(found)
+        ((fraction,),) = con.execute(
+            f"SELECT coalesce(sum(n), 0) / {total} FROM ({few})"
+        ).fetchall()
+        return float(fraction)
 
     if reason.found is None or abs(share(kept) - reason.found) > ROUNDING:
         return reason.remedy
@@ -145,8 +147,8 @@ def first(tried: Trials) -> tuple[float | None, Verdict | None]:
     before = tried.trial(None)
     if before is None:
         return tried.request.get("t"), None
-    asked = tried.request.get("t")
-    changed = [Change("t", each) for each in TS if asked is not None and each < asked]
+    requested_t = tried.request.get("t")
+    changed = [Change("t", each) for each in TS if requested_t is not None and each < requested_t]
     best: Change | None = None
     if not _is_safe(before):
         fine = [each for each in (None, *changed) if _is_fine(tried.trial(each))]
@@ -154,13 +156,13 @@ def first(tried: Trials) -> tuple[float | None, Verdict | None]:
     if best is not None:
         again = {**tried.request, "t": best.value}
         tried = replace(tried, request=again, made={None: tried.made[best]})
-    found = tried.trial(None)
-    assert found is not None  # it was just made
-    wanted = [each for each in found.verdict.reasons if _is_tried(each) and each.level == RED]
+    trial = tried.trial(None)
+    assert trial is not None  # it was just made
+    wanted = [each for each in trial.verdict.reasons if _is_tried(each) and each.level == RED]
     texts = remedies(tried, wanted)
-    said = [replace(each, remedy=text) for each, text in zip(wanted, texts, strict=True)]
-    others = [each for each in found.verdict.reasons if each not in wanted]
-    return tried.request.get("t"), replace(found.verdict, reasons=[*said, *others])
+    explained = [replace(each, remedy=text) for each, text in zip(wanted, texts, strict=True)]
+    others = [each for each in trial.verdict.reasons if each not in wanted]
+    return tried.request.get("t"), replace(trial.verdict, reasons=[*explained, *others])
 
 
 def _is_fine(trial: Trial | None) -> bool:
@@ -193,31 +195,34 @@ def _of_k(reason: Reason) -> bool:
 def remedies(
     tried: Trials, wanted: Sequence[Reason], step: Callable[[str], None] = lambda note: None
 ) -> list[str]:
-    """Return what lifts each reason, or which column stands in the way, after ``MOST`` trials."""
+    """Return what lifts each reason, or which column stands in the way.
+
+    At most ``MOST_CHANGES`` changes are tried.
+    """
     before = tried.trial(None)
     if before is None:
         return [each.remedy for each in wanted]
-    left = {at: list(changes(each, tried)) for at, each in enumerate(wanted)}
-    looked: dict[int, list[Change]] = {at: [] for at in left}
-    said: dict[int, str] = {}
+    left = {index: list(changes(each, tried)) for index, each in enumerate(wanted)}
+    looked: dict[int, list[Change]] = {index: [] for index in left}
+    sentences: dict[int, str] = {}
     while left:  # the first change of each reason, then the second
-        for at, queue in list(left.items()):
-            reason = wanted[at]
+        for index, queue in list(left.items()):
+            reason = wanted[index]
             change = next((c for c in queue if c in tried.made or not tried.spent), None)
             if change is None:
-                del left[at]
+                del left[index]
                 continue
             queue[: queue.index(change) + 1] = []
             stopping.check()
             step(f"trying what lifts {reason.rule}")
-            looked[at].append(change)
+            looked[index].append(change)
             after = tried.trial(change)
             if after is not None and _helps(reason, before, after):
-                said[at] = _lifting(tried, reason, change, before, after)
-                del left[at]
+                sentences[index] = _lifting(tried, reason, change, before, after)
+                del left[index]
     return [
-        said.get(at) or _failing(tried, reason, looked[at], before)
-        for at, reason in enumerate(wanted)
+        sentences.get(index) or _failing(tried, reason, looked[index], before)
+        for index, reason in enumerate(wanted)
     ]
 
 
@@ -233,21 +238,21 @@ def _helps(reason: Reason, before: Trial, after: Trial) -> bool:
 
 def _lifting(tried: Trials, reason: Reason, change: Change, before: Trial, after: Trial) -> str:
     """Say that a change lifts a reason, and what it costs."""
-    said = _begun(change.words(tried.request))
+    sentence = _begun(change.words(tried.request))
     was, now = before.figure(reason), after.figure(reason)
     figure = f"{percent(now or 0.0)} instead of {percent(was)}"
     lost = ""
     if reason.rule != "gcp" and before.lost is not None and after.lost is not None:
         lost = f", loss {percent(after.lost)} instead of {percent(before.lost)}"
     if before.breaks(reason):
-        known = was is not None and not _of_k(reason)
-        said += f" lifts it{f': {figure}' if known else ''}{lost}, tried on {tried.where}."
+        has_figure = was is not None and not _of_k(reason)
+        sentence += f" lifts it{f': {figure}' if has_figure else ''}{lost}, tried on {tried.where}."
     else:
-        said += f" lowers it: {figure}{lost}, in {tried.where}, which do not break the rule."
+        sentence += f" lowers it: {figure}{lost}, in {tried.where}, which do not break the rule."
     if _protects_less(change, tried.request):
         less = "smaller k" if change.name == "k" else "larger t"
-        said += f" A {less} protects less, so that is your decision."
-    return said
+        sentence += f" A {less} protects less, so that is your decision."
+    return sentence
 
 
 def _failing(tried: Trials, reason: Reason, looked: Sequence[Change], before: Trial) -> str:
@@ -277,8 +282,8 @@ def _begun(words: str) -> str:
 
 def _widest(tried: Trials, reason: Reason, looked: Sequence[Change]) -> str | None:
     """Return the column without which a figure is smallest; one with the greatest loss first."""
-    found = [(each, tried.trial(each)) for each in looked if each.name == OUT]
-    figures = [(t.figure(reason) or 0.0, str(each.value)) for each, t in found if t is not None]
+    pairs = [(each, tried.trial(each)) for each in looked if each.name == OUT]
+    figures = [(t.figure(reason) or 0.0, str(each.value)) for each, t in pairs if t is not None]
     if figures:
         return min(figures, key=lambda pair: pair[0])[1]
     names = tried.by_loss
@@ -294,20 +299,20 @@ def _protects_less(change: Change, request: Mapping[str, Any]) -> bool:
 
 def changes(reason: Reason, tried: Trials) -> Iterator[Change]:
     """Give the changes that could lift a reason, the smallest first."""
-    request, known = tried.request, takes(tried.method)
+    request, parameters = tried.request, takes(tried.method)
     level, t, k = request.get("l") or 1, request.get("t"), request.get("k") or 1
     floor = FLOORS[tried.judging.get("environment", "contract")]
     if _of_k(reason):
         yield Change("k", floor)
         return
     if reason.rule in DISCLOSED:
-        if reason.rule == "certain" and level < 2 and "l" in known:
+        if reason.rule == "certain" and level < 2 and "l" in parameters:
             yield Change("l", 2)
-        if "t" in known:
+        if "t" in parameters:
             yield from (Change("t", each) for each in TS if t is None or each < t)
         yield Change("k", 2 * k)
         return
-    if reason.rule == "suppression" and "suppression_limit" in known:
+    if reason.rule == "suppression" and "suppression_limit" in parameters:
         limit = request.get("suppression_limit") or 0
         yield from (Change("suppression_limit", each) for each in (0.05, 0.01) if each < limit)
     if reason.rule == "distribution" and request.get("suppressed") == "drop":

@@ -51,8 +51,9 @@ class Limit:
 
     def level(self, value: float) -> str | None:
         """Return the level of a figure; None below every limit."""
-        for level, limit, at in ((RED, self.red, self.at_red), (AMBER, self.amber, self.at_amber)):
-            if limit is not None and (value > limit or (at and value == limit)):
+        levels = (RED, self.red, self.at_red), (AMBER, self.amber, self.at_amber)
+        for level, limit, is_inclusive in levels:
+            if limit is not None and (value > limit or (is_inclusive and value == limit)):
                 return level
         return None
 
@@ -232,11 +233,11 @@ class Reason:
         """Return why, and what lifts it."""
         return f"{self.text} {self.remedy}".rstrip()
 
-    def said(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return what a report says; its text ends with the remedy."""
-        found = {**asdict(self), "text": self.sentence}
-        del found["remedy"]
-        return found
+        facts = {**asdict(self), "text": self.sentence}
+        del facts["remedy"]
+        return facts
 
 
 @dataclass(frozen=True)
@@ -252,13 +253,13 @@ class Verdict:
         rules = [each.rule for each in self.reasons if each.level == AMBER and not each.accepted]
         return list(dict.fromkeys(rules))
 
-    def said(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return what a report says."""
         settled = self.level == AMBER and not self.open
         return {
             "state": self.level,
             "heading": ACCEPTED if settled else HEADINGS[self.level],
-            "reasons": [each.said() for each in self.reasons],
+            "reasons": [each.facts() for each in self.reasons],
             "not_covered": list(NOT_COVERED),
         }
 
@@ -277,7 +278,7 @@ def verdict(
     confirmed: whether the roles were read.
     """
     sentences = accepted or {}
-    found = [
+    broken_rules = [
         *_audited(measured),
         *(_beside_control(r, measured) for f in measured.figures for r in judged(f, limits)),
         *_alone(measured),
@@ -285,7 +286,7 @@ def verdict(
     ]
     reasons = [
         replace(each, accepted=sentences.get(each.rule) or None) if each.level == AMBER else each
-        for each in sorted(found, key=lambda each: each.level != RED)
+        for each in sorted(broken_rules, key=lambda each: each.level != RED)
     ]
     levels = {each.level for each in reasons}
     return Verdict(RED if RED in levels else AMBER if AMBER in levels else GREEN, reasons)
@@ -293,15 +294,15 @@ def verdict(
 
 def stricter(
     function: str,
-    given: Mapping[str, Mapping[str, Any]],
+    overrides: Mapping[str, Mapping[str, Any]],
     known_limits: Mapping[str, Limit] = VERDICT,
 ) -> dict[str, Limit]:
     """Return known limits, made stricter. Raises AnonError for laxer or unknown ones.
 
-    given: by name of a limit its ``amber`` and ``red``, either or both.
+    overrides: by name of a limit its ``amber`` and ``red``, either or both.
     """
     limits = dict(known_limits)
-    for name, levels in given.items():
+    for name, levels in overrides.items():
         if name not in limits:
             raise AnonError(
                 function, "a limit must be one of VERDICT", f"'{name}'", did_you_mean(name, limits)
@@ -316,11 +317,11 @@ def stricter(
             if not number or not 0 <= value <= most:
                 rule = f"the limit {name} must be at most {most:g} for {level}"
                 raise AnonError(function, rule, f"{value}" if number else type(value).__name__)
-            known = limits[name]
+            limit = limits[name]
             limits[name] = (
-                replace(known, red=float(value))
+                replace(limit, red=float(value))
                 if level == RED
-                else replace(known, amber=float(value))
+                else replace(limit, amber=float(value))
             )
     return limits
 
@@ -403,8 +404,8 @@ def _audited(measured: Measured) -> Iterator[Reason]:
 
 def _of_check(check: Mapping[str, Any], sql: str, request: Mapping[str, Any]) -> Iterator[Reason]:
     """Give the reason that a row of an audit is, if it is one."""
-    name, found, passed = check["property"], check["found"], check["passed"]
-    unique = f"{percent(found)} of the rows are unique on the columns kept unchanged"
+    name, figure, passed = check["property"], check["found"], check["passed"]
+    unique = f"{percent(figure)} of the rows are unique on the columns kept unchanged"
     if name == PEOPLE:
         yield from _of_people(check, sql)
     elif passed is False:
@@ -412,15 +413,15 @@ def _of_check(check: Mapping[str, Any], sql: str, request: Mapping[str, Any]) ->
         if name == "identifying_combinations":
             what = f"{unique}."
         text = f"{what} {CONSEQUENCE[name]}"
-        yield Reason(RED, "audit", text, sql, found, remedy=REMEDIES[name])
-    elif name == "identifying_combinations" and found:
+        yield Reason(RED, "audit", text, sql, figure, remedy=REMEDIES[name])
+    elif name == "identifying_combinations" and figure:
         text = f"{unique}, which this release allows. {CONSEQUENCE[name]}"
-        yield Reason(AMBER, "audit", text, sql, found, remedy=REMEDIES[name])
+        yield Reason(AMBER, "audit", text, sql, figure, remedy=REMEDIES[name])
     elif passed is None and name in _PROMISED and is_required(name, check["required"]):
         text = f"Whether {name} holds cannot be decided: {check['meaning']}"
-        yield Reason(AMBER, "audit", text, sql, found, remedy=_of_undecided(check, request))
-    elif name == "k" and found is not None and found < 2:
-        yield Reason(RED, "audit", "A person is alone in a group.", sql, found, remedy=_MORE)
+        yield Reason(AMBER, "audit", text, sql, figure, remedy=_of_undecided(check, request))
+    elif name == "k" and figure is not None and figure < 2:
+        yield Reason(RED, "audit", "A person is alone in a group.", sql, figure, remedy=_MORE)
 
 
 def _of_undecided(check: Mapping[str, Any], request: Mapping[str, Any]) -> str:
@@ -439,16 +440,16 @@ def _of_undecided(check: Mapping[str, Any], request: Mapping[str, Any]) -> str:
 
 def _of_people(check: Mapping[str, Any], sql: str) -> Iterator[Reason]:
     """Give the reason that it is if people have several rows."""
-    found, meaning, remedy = check["found"], check["meaning"], REMEDIES[PEOPLE]
+    figure, meaning, remedy = check["found"], check["meaning"], REMEDIES[PEOPLE]
     if check["passed"] is False:
         meaning, _, named = meaning.partition("; ")  # the audit names the column
         text = f"{CONSEQUENCE[PEOPLE]} {meaning.removesuffix('.')}."
         remedy = f"{named[:1].upper()}{named[1:]}" or remedy
-        yield Reason(RED, PEOPLE, text, sql, found, remedy=remedy)
+        yield Reason(RED, PEOPLE, text, sql, figure, remedy=remedy)
     elif check["passed"] is None and check["required"] is not None:
         text = f"Whether classes have k people is undecided: {meaning}"
         yield Reason(AMBER, PEOPLE, text, sql, remedy=remedy)
-    elif check["example"] and found is None:  # the unit is a row, although people have several
+    elif check["example"] and figure is None:  # the unit is a row, although people have several
         text = f"{meaning} The rows of one person are not counted once."
         remedy = f"Name {check['example']} as entity if it identifies people."
         yield Reason(AMBER, PEOPLE, text, sql, remedy=remedy)

@@ -25,8 +25,8 @@ from anon_sql.methods.method import find_method
 
 ROWS = 5_000  # of a table that a trial releases
 FEWER = 1_000  # where the time of a method grows with their square
-FEW = 500  # rows that are released with effort := 'best', whose time grows most
-MOST = 6  # changes that are tried for a verdict
+BEST_ROWS = 500  # rows that are released with effort := 'best', whose time grows most
+MOST_CHANGES = 6  # changes that are tried for a verdict
 OUT = "leaving out"
 _ROLES = ("quasi", "sensitive", "identifiers", "keep")
 
@@ -72,9 +72,9 @@ class Trial:
             column = reason.column if limit.rule == reason.rule else None
             if (
                 limit.rule == reason.rule
-                and (found := self.figures.get((name, column))) is not None
+                and (value := self.figures.get((name, column))) is not None
             ):
-                return found
+                return value
         return None
 
     @property
@@ -120,7 +120,7 @@ class Trials:
     @property
     def spent(self) -> bool:
         """Return whether no other change is tried."""
-        return len(self.made) > MOST
+        return len(self.made) > MOST_CHANGES
 
     @property
     def where(self) -> str:
@@ -142,39 +142,39 @@ class Trials:
         return Trial(verdict(measured, **self.judging), measured)
 
     def _measured(self, change: Change | None) -> Measured:
-        asked = dict(self.request)
+        request = dict(self.request)
         out = [change.value] if change and change.name == OUT else []
         if change and change.name != OUT:
-            asked[change.name] = change.value
+            request[change.name] = change.value
         for role in _ROLES:
-            asked[role] = [
-                name for name in asked.get(role) or [] if fold(name) not in map(fold, out)
+            request[role] = [
+                name for name in request.get(role) or [] if fold(name) not in map(fold, out)
             ]
-        named = {fold(name) for role in _ROLES for name in asked[role]}
-        named |= {fold(asked["entity"])} if asked.get("entity") else set()
+        named = {fold(name) for role in _ROLES for name in request[role]}
+        named |= {fold(request["entity"])} if request.get("entity") else set()
         every = self.con.table("raw").columns
-        others = out if REST in asked["keep"] else [n for n in every if fold(n) not in named]
-        asked |= {"exclude": others, UNIQUE: None}
-        known = takes(self.method)
-        call = {n: v for n, v in asked.items() if n in known and v not in (None, [])}
-        if call.get("effort") == "best" and self.rows > FEW:
+        others = out if REST in request["keep"] else [n for n in every if fold(n) not in named]
+        request |= {"exclude": others, UNIQUE: None}
+        parameters = takes(self.method)
+        call = {n: v for n, v in request.items() if n in parameters and v not in (None, [])}
+        if call.get("effort") == "best" and self.rows > BEST_ROWS:
             call["effort"] = "good"
         with as_raised():
             made = f"{self.method}('raw'{arguments(call)})"
             self.con.execute(f"CREATE OR REPLACE TABLE released AS FROM {made}")
-            found = measure(self.con, asked, [], drawn=self._queries(asked))
+            measured = measure(self.con, request, [], drawn=self._queries(request))
             if change is None:
-                roles = {name: asked[name] for name in ("quasi", "hierarchy")}
+                roles = {name: request[name] for name in ("quasi", "hierarchy")}
                 lost = (
                     f"FROM attribute_loss({TABLES}{arguments(roles)}) ORDER BY ncp DESC, attribute"
                 )
                 self.by_loss = [each["attribute"] for each in rows_of(self.con, lost)]
-            return found
+            return measured
 
-    def _queries(self, asked: Mapping[str, Any]) -> Drawn:
-        names = tuple(asked["quasi"])
+    def _queries(self, request: Mapping[str, Any]) -> Drawn:
+        names = tuple(request["quasi"])
         if names not in self._drawn:
-            self._drawn[names] = (Drawn if self.queried else _Undrawn)(self.con, asked)
+            self._drawn[names] = (Drawn if self.queried else _Undrawn)(self.con, request)
         return self._drawn[names]
 
 
@@ -205,7 +205,7 @@ def trials(
 
     The arguments are those of ``Trials``. The rows of one person stay together.
     """
-    quadratic = (known := find_method(method)) is not None and known.quadratic
+    quadratic = (description := find_method(method)) is not None and description.quadratic
     rows = min(rows, FEWER) if quadratic else rows
     table = con.table("raw")
     ((count,),) = con.execute("SELECT count(*) FROM raw").fetchall()
@@ -233,15 +233,18 @@ class NotCopied(Exception):
 
 
 def copy(
-    found: duckdb.DuckDBPyRelation, con: duckdb.DuckDBPyConnection, name: str, kind: str = "TABLE"
+    relation: duckdb.DuckDBPyRelation,
+    con: duckdb.DuckDBPyConnection,
+    name: str,
+    kind: str = "TABLE",
 ) -> None:
     """Make a table of the rows of a relation in another database, with its types.
 
     kind: TABLE, or TEMP TABLE. Raises NotCopied.
     """
-    pairs = zip(found.columns, found.types, strict=True)
+    pairs = zip(relation.columns, relation.types, strict=True)
     types = ", ".join(f"{quote(column)} {type_}" for column, type_ in pairs)
-    rows = found.to_arrow_table()
+    rows = relation.to_arrow_table()
     try:
         con.execute(f"CREATE {kind} {quote(name)} ({types})")
         con.register("__anon_copied", rows)

@@ -89,8 +89,8 @@ NOT_COVERED = (
 def not_covered(options: Mapping[str, Any]) -> list[str]:
     """Return what a verdict does not cover, of a release that was made with some options."""
     by = options.get("transparent_by", "groups") if options.get("transparent") else None
-    known = {"groups": KEYED, "size": SIZED}.get(str(by), COMPUTED)
-    return [known if each == COMPUTED else each for each in NOT_COVERED]
+    sentence = {"groups": KEYED, "size": SIZED}.get(str(by), COMPUTED)
+    return [sentence if each == COMPUTED else each for each in NOT_COVERED]
 
 
 def percent(share: float | None) -> str:

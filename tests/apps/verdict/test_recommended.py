@@ -135,6 +135,6 @@ def test_no_value_is_said(con):
     con.execute(RAW)
     con.execute("UPDATE raw SET s = 'secret' || s; ALTER TABLE raw ALTER b TYPE VARCHAR")
     con.execute("UPDATE raw SET b = 'hidden' || b")
-    text = str(recommend(con, NOTHING).said())
+    text = str(recommend(con, NOTHING).facts())
     assert "secret" not in text
     assert "hidden" not in text

@@ -9,7 +9,7 @@ from anon_sql import AnonError
 from anon_sql.apps.verdict import remedies, trials
 from anon_sql.apps.verdict.remedies import DISCLOSED, changes, first, remedied
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, VERDICT, Reason, Verdict
-from anon_sql.apps.verdict.trials import MOST, OUT, Change, Trials
+from anon_sql.apps.verdict.trials import MOST_CHANGES, OUT, Change, Trials
 from anon_sql.apps.verdict.words import REMEDIES
 from tests.apps.verdict.planted import LOOSE, RARE, RAW, REQUEST, one_value
 from tests.seams import LONG, Seam
@@ -139,7 +139,7 @@ def test_at_most_six_changes_are_tried(con, monkeypatch):
     rules = [reason(rule, level=AMBER) for rule in ("query_error", "gcp", "columns")]
     rules += [reason(rule, name) for rule in DISCLOSED for name in ("s", "n")]
     tried(con, rules, {"quasi": ["a", "w", "x", "y"], "k": 20, "t": 0.9})
-    assert len(made) <= 1 + MOST
+    assert len(made) <= 1 + MOST_CHANGES
     assert len(set(made)) == len(made)
     assert made[0] is None
 

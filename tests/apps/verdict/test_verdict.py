@@ -46,7 +46,7 @@ def test_a_cell_of_the_table(con, name):
         assert found.level == RED
     for each in found.reasons:
         assert each.remedy.endswith("."), each
-        assert each.said()["text"].endswith(f" {each.remedy}")
+        assert each.facts()["text"].endswith(f" {each.remedy}")
         if each.rule not in ("audit", "people", "choice", "roles") and each.found is not None:
             ((value,),) = con.execute(each.sql).fetchall()
             assert value == each.found
@@ -161,7 +161,7 @@ def test_laxer_and_unknown_limits_are_refused(given, said):
 
 
 def test_what_a_report_says(con):
-    said = judged(con, PLANTS["certain of two classes"]).said()
+    said = judged(con, PLANTS["certain of two classes"]).facts()
     assert said["state"] == RED
     assert said["heading"] == rules.HEADINGS[RED]
     assert {"level", "rule", "text", "sql", "found", "column", "accepted"} == set(
@@ -171,6 +171,6 @@ def test_what_a_report_says(con):
 
 def test_no_value_of_the_data_is_in_a_reason(con):
     for name in ("certain of two classes", "inferred of two classes", "lifted"):
-        text = str(judged(con, PLANTS[name]).said())
+        text = str(judged(con, PLANTS[name]).facts())
         assert "v1" not in text
         assert "rare" not in text
