@@ -59,6 +59,7 @@ def test_measures_and_checks_are_those_of_the_functions(release):
         "suppressed": "keep",
         "unique_share": 0,
         "unit": "person",
+        "ordered": None,
         "hierarchy": False,
         "options": None,
     }
