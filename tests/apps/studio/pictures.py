@@ -26,6 +26,8 @@ def main(folder=None):
         con = anon_sql.connect()
         datasets.adult(con)
         con.execute(f"COPY adult TO '{start}/adult.parquet'")
+        datasets.adult(con, 5000, seed=2, table="control")
+        con.execute(f"COPY control TO '{start}/control.parquet'")
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
@@ -71,7 +73,7 @@ def summarize(page, folder):
         text = text.replace(old, new)
     Path(recipe).write_text(text, "utf-8")
     run("release", recipe, safe)
-    run("report", raw, safe, "-o", f"{folder}/report.html")
+    run("report", raw, safe, "--control", folder / "control.parquet", "-o", f"{folder}/report.html")
     page.set_viewport_size({"width": 860, "height": 1200})
     page.goto(f"file://{folder}/report.html")
     page.locator("section.summary").screenshot(path=ROOT / "docs" / "summary.png")
