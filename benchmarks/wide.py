@@ -1,15 +1,20 @@
-"""What a wide table costs: seconds and peak memory of each command, by the number of columns.
+"""What a wide table costs: time and peak memory of each command, by the number of columns.
 
-    python benchmarks/wide.py [--rows 1000] [--columns 50,200,800,3000] [command …]
+    python benchmarks/wide.py [--rows 1000] [--columns 50,200,800,3000] [--limit 300] [command …]
 
 The table resembles a survey: six quasi-identifiers and an identifier, then answers as small whole
 numbers, decimal numbers, words and dates, some missing. Each command runs in a process of its own,
 on a CSV file of the table. The commands are those of COMMANDS; SQL runs in a database. A command
-that needs another one's files runs it before, without measuring it.
+that needs another one's files runs it before, without measuring it. A command that takes more
+processor time than the limit is stopped.
+
+The yardstick is DuckDB alone, which reads the CSV file, tests the types of its columns and writes
+it again. Ratios are of processor time, which other work on the machine changes less than seconds.
 """
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -25,13 +30,15 @@ RELEASE = [
     *ROLES,
     "--effort",
     "fast",
-    "--manifest",
     "--overwrite",
 ]
+YARDSTICK = "read and write"
 COMMANDS = {
+    YARDSTICK: "COPY (FROM read_csv('wide.csv', sample_size = -1)) TO 'again.csv'",
     "roles": ["roles", "wide.csv"],
     "recipe": ["roles", "wide.csv", "--recipe", "wide.toml", "--overwrite"],
     "release": RELEASE,
+    "with manifest": [*RELEASE, "--manifest"],
     "verify": ["verify", "out.csv", "--raw", "wide.csv"],
     "report": ["report", "wide.csv", "out.csv", "-o", "report.html", "--overwrite"],
     "audit": ["audit", "wide.csv", "--quasi", ",".join(QUASI)],
@@ -41,7 +48,7 @@ COMMANDS = {
     "audit (SQL)": "FROM audit('wide', 'safe', 5, quasi := "
     f"{QUASI}, identifiers := ['id'], keep := ['*'])",
 }
-BEFORE = {"verify": "release", "report": "release", "audit (SQL)": "anonymize"}
+BEFORE = {"verify": "with manifest", "report": "with manifest", "audit (SQL)": "anonymize"}
 
 
 def make(rows: int, columns: int) -> None:
@@ -85,16 +92,22 @@ def run(command: str) -> None:
         main()
 
 
-def measured(command: str) -> tuple[float, float, int]:
-    """Return the seconds, the peak memory in GB and the exit code of a command in its own process."""
+def measured(command: str, limit: int) -> tuple[float, float, float, int]:
+    """Return seconds, processor seconds, peak memory in GB and exit code of a command.
+
+    It runs in its own process. limit: of its processor seconds.
+    """
     started = time.perf_counter()
     with open("said.txt", "w") as said:
         process = subprocess.Popen(
-            [sys.executable, __file__, "--one", command], stdout=said, stderr=said
+            [sys.executable, __file__, "--limit", str(limit), "--one", command],
+            stdout=said,
+            stderr=said,
         )
         _, status, used = os.wait4(process.pid, 0)
     return (
         time.perf_counter() - started,
+        used.ru_utime + used.ru_stime,
         used.ru_maxrss / 1e6,
         os.waitstatus_to_exitcode(status),
     )
@@ -105,28 +118,32 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000)
     parser.add_argument("--columns", default="50,200,800,3000")
+    parser.add_argument("--limit", type=int, default=300)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("commands", nargs="*")
     asked = parser.parse_args()
     if asked.one:
+        resource.setrlimit(resource.RLIMIT_CPU, (asked.limit, asked.limit))
         run(asked.one)
         return
-    commands = asked.commands or list(COMMANDS)
-    print(f"{'command':15}{'rows':>9}{'columns':>9}{'seconds':>9}{'GB':>7}")
+    commands = [YARDSTICK, *(asked.commands or list(COMMANDS)[1:])]
+    print(f"{'command':15}{'rows':>9}{'columns':>9}{'seconds':>9}{'CPU':>8}{'ratio':>8}{'GB':>7}")
     for columns in map(int, asked.columns.split(",")):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
             make(asked.rows, columns)
-            done = set()
+            done, yardstick = set(), 0.0
             for command in commands:
                 first = BEFORE.get(command)
                 if first and first not in done:
-                    measured(first)
+                    measured(first, asked.limit)
                     done.add(first)
-                seconds, peak, code = measured(command)
+                seconds, processor, peak, code = measured(command, asked.limit)
                 done.add(command)
+                yardstick = yardstick or processor
                 failed = "" if code == 0 else f"  exit code {code}"
-                line = f"{command:15}{asked.rows:9,}{columns:9,}{seconds:9.1f}{peak:7.2f}"
+                line = f"{command:15}{asked.rows:9,}{columns:9,}{seconds:9.1f}{processor:8.1f}"
+                line += f"{processor / yardstick:8.1f}{peak:7.2f}"
                 print(line + failed, flush=True)
                 if code:
                     print(Path("said.txt").read_text()[-500:])

@@ -90,6 +90,15 @@ def test_the_picture_of_other_packages_marks_what_was_ended():
     assert shown.count("l10 10m0 -10l-10 10") == ended + 1  # and the legend
 
 
+def test_the_picture_of_wide_tables_has_a_point_for_each_row_of_its_table():
+    drawing = runpy.run_path(str(ROOT / "benchmarks" / "wide_picture.py"))
+    page = (DOCS / "measurements" / "large-releases.md").read_text("utf-8")
+    shown = (DOCS / "measurements" / "wide-tables.svg").read_text("utf-8")
+    assert shown == drawing["picture"](drawing["recorded"](page))
+    table = page.partition("| columns | command |")[2].partition("\n\n")[0]
+    assert shown.count("<circle") == 2 * (len(table.splitlines()) - 2) > 30
+
+
 def listed():
     """Return the pages that docs/index.md lists, by their section."""
     index = (DOCS / "index.md").read_text("utf-8")
