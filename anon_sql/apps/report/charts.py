@@ -125,13 +125,13 @@ def pair(
         return _svg(figure)
 
 
-def _method(at: int, name: str) -> dict[str, Any]:
+def _method(number: int, name: str) -> dict[str, Any]:
     """Return the style of the line of a method, the same in every chart of a page."""
     return {
         "label": _cut(name),
-        "color": LINES[at % len(LINES)],
-        "linestyle": DASHES[at % len(DASHES)],
-        "marker": MARKS[at % len(MARKS)],
+        "color": LINES[number % len(LINES)],
+        "linestyle": DASHES[number % len(DASHES)],
+        "marker": MARKS[number % len(MARKS)],
         "markersize": 5,
     }
 
@@ -142,15 +142,15 @@ def curves(
     """Draw a line over k for each method."""
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(3.4)
-        for at, (name, ks, values) in enumerate(series):
+        for number, (name, ks, values) in enumerate(series):
             axes.plot(
                 ks,
                 values,
-                **_method(at, name),
+                **_method(number, name),
             )
-        known = sorted({k for _, ks, _ in series for k in ks})
+        all_ks = sorted({k for _, ks, _ in series for k in ks})
         axes.set_xscale("log")
-        axes.set_xticks(known, [str(k) for k in known])
+        axes.set_xticks(all_ks, [str(k) for k in all_ks])
         axes.minorticks_off()
         if log:
             axes.set_yscale("log")
@@ -175,12 +175,12 @@ def risk_and_loss(
     """
     with mpl.rc_context(_STYLE):
         figure, axes = _figure(3.6)
-        for at, (name, _, losses, risks_) in enumerate(series):
+        for number, (name, _, losses, risks_) in enumerate(series):
             axes.plot(
                 losses,
                 risks_,
                 linewidth=0.8,
-                **_method(at, name),
+                **_method(number, name),
             )
         _, ks, losses, risks_ = min(series, key=lambda each: sum(each[2]) / len(each[2]))
         for k, place in zip(ks, zip(losses, risks_, strict=True), strict=True):

@@ -14,7 +14,7 @@ from anon_sql.core.names import literal, quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
 
-MOST = 8  # columns
+MOST_COLUMNS = 8  # columns
 _MOMENTS = ("DATE", "TIME")
 
 
@@ -32,7 +32,7 @@ def correlations(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> 
         name
         for name, kind in types.items()
         if fold(name) in released_names and fold(name) not in nodes and _numeric(name, kind)
-    ][:MOST]
+    ][:MOST_COLUMNS]
     pairs = list(combinations(names, 2))
     if not pairs:
         return {"columns": [], "pairs": []}
@@ -71,8 +71,8 @@ def _numeric(name: str, kind: str) -> bool:
 def _in_hierarchy(con: duckdb.DuckDBPyConnection, hierarchy: str | None) -> set[str]:
     if hierarchy is None:
         return set()
-    found = con.sql(f"SELECT DISTINCT attribute FROM {quote(hierarchy)}").fetchall()
-    return {fold(name) for (name,) in found}
+    rows = con.sql(f"SELECT DISTINCT attribute FROM {quote(hierarchy)}").fetchall()
+    return {fold(name) for (name,) in rows}
 
 
 RANGES, WORDS = 20, 15  # bins of numbers and times; values of text, by rows
@@ -113,10 +113,10 @@ def bins(con: duckdb.DuckDBPyConnection, table: str, column: str) -> Bins:
     ).fetchall()
     ordered = bool(_NUMBER.fullmatch(kind) or _TIME.fullmatch(kind))
     ranges = ordered and distinct > RANGES
-    found = _ranges(con, table, name, kind) if ranges else _values(con, table, name, ordered)
+    all_bins = _ranges(con, table, name, kind) if ranges else _values(con, table, name, ordered)
     if nulls:
-        found = [*found, Bin("NULL", f"{name} IS NULL")]
-    return Bins(tuple(found), ordered, ranges)
+        all_bins = [*all_bins, Bin("NULL", f"{name} IS NULL")]
+    return Bins(tuple(all_bins), ordered, ranges)
 
 
 def _values(con: duckdb.DuckDBPyConnection, table: str, name: str, ordered: bool) -> list[Bin]:
@@ -147,7 +147,7 @@ def _ranges(con: duckdb.DuckDBPyConnection, table: str, name: str, kind: str) ->
         width = _span(max(raw, _DAY if kind == "DATE" else 1))
     else:
         width = _round(max(raw, 1.0) if _WHOLE.fullmatch(kind) else raw)
-    starts = [at * width for at in range(floor(low / width), floor(high / width) + 1)]
+    starts = [step * width for step in range(floor(low / width), floor(high / width) + 1)]
     texts = _times(con, starts, kind) if timed else [f"{start:.10g}" for start in starts]
     literals = [literal(text) for text in texts] if timed else texts
     begins = ["", *(f"{name} >= {start}" for start in literals[1:])]
@@ -199,10 +199,10 @@ def quasi(
 
     roles: ``quasi``; ``hierarchy`` or None.
     """
-    found = {column: bins(con, "raw", column) for column in columns}
+    bins_by_column = {column: bins(con, "raw", column) for column in columns}
     queries = {
-        column: [f"SELECT count(*) FROM raw WHERE {each.condition}" for each in own.bins]
-        for column, own in found.items()
+        column: [f"SELECT count(*) FROM raw WHERE {each.condition}" for each in binned.bins]
+        for column, binned in bins_by_column.items()
     }
     rows = con.execute(
         "SELECT query, actual, estimate FROM query_error('raw', 'released', ?, quasi := ?, "
@@ -217,20 +217,20 @@ def quasi(
     return [
         Distribution(
             column,
-            own.ordered,
-            own.ranges,
-            tuple(each.label for each in own.bins),
+            binned.ordered,
+            binned.ranges,
+            tuple(each.label for each in binned.bins),
             tuple(answers[query][0] for query in queries[column]),
             tuple(answers[query][1] for query in queries[column]),
         )
-        for column, own in found.items()
+        for column, binned in bins_by_column.items()
     ]
 
 
 def kept(con: duckdb.DuckDBPyConnection, column: str) -> Distribution:
     """Return that of a sensitive column, counted in both tables."""
-    found = bins(con, "raw", column)
-    counts = ", ".join(f"count_if({each.condition})" for each in found.bins)
+    binned = bins(con, "raw", column)
+    counts = ", ".join(f"count_if({each.condition})" for each in binned.bins)
     ((kind,),) = con.sql(f"SELECT any_value(typeof({quote(column)})) FROM raw").fetchall()
     as_raw = f"(SELECT {quote(column)}::{kind} AS {quote(column)} FROM released)"
     raw, released = (
@@ -238,9 +238,9 @@ def kept(con: duckdb.DuckDBPyConnection, column: str) -> Distribution:
     )
     return Distribution(
         column,
-        found.ordered,
-        found.ranges,
-        tuple(each.label for each in found.bins),
+        binned.ordered,
+        binned.ranges,
+        tuple(each.label for each in binned.bins),
         raw,
         released,
     )

@@ -47,7 +47,7 @@ def _column(
     con: duckdb.DuckDBPyConnection, name: str, request: Mapping[str, Any]
 ) -> dict[str, Any]:
     arguments = {"name": name, "quasi": request["quasi"], "hierarchy": request["hierarchy"]}
-    known = min(KNOWN, len(request["quasi"]))
+    known_count = min(KNOWN, len(request["quasi"]))
     usual = largest(con, "raw", name, [])
     threshold = (1 + (usual or 0.0)) / 2
     same = _one(con, f"FROM attack_homogeneity({_PAIR})", arguments)
@@ -57,7 +57,7 @@ def _column(
     drawn = {**arguments, "sample": SAMPLE}
     linking = _one(con, f"FROM attack_linking({_PAIR}, sample := $sample)", drawn)
     guessed = _one(con, f"FROM attack_background({_PAIR}, sample := $sample, known := $known)",
-                   {**drawn, "known": known})  # fmt: skip
+                   {**drawn, "known": known_count})  # fmt: skip
     return {
         "column": name,
         "persons": linking["persons"],
@@ -66,7 +66,7 @@ def _column(
         "skewness_threshold": threshold,
         "reidentified": linking["reidentified_share"],
         "disclosed": linking["disclosed_share"],
-        "known": known,
+        "known": known_count,
         "guessed": guessed["guessed_share"],
         "guessed_without_knowledge": guessed["baseline"],
         "largest_share": largest(con, "released", name, request["quasi"]),
@@ -108,32 +108,34 @@ def sweep(
     arguments = {name: value for name, value in request.items() if value is not None}
     rows = rows_of(con, f"FROM compare('raw', {_listed(arguments)})", arguments)
     for row in rows:
-        found: dict[str, Any] = dict.fromkeys(LEARNED)
+        learned: dict[str, Any] = dict.fromkeys(LEARNED)
         if attacks and row["note"] is None:
-            found = _learned(con, row, request, arguments)
+            learned = _learned(con, row, request, arguments)
         smallest = row["smallest_class"]
-        row |= {"risk": 1 / smallest if smallest else None, **found}
+        row |= {"risk": 1 / smallest if smallest else None, **learned}
     return rows
 
 
 def left_out(
-    con: duckdb.DuckDBPyConnection, rows: Sequence[Mapping[str, Any]], asked: Sequence[str] | None
+    con: duckdb.DuckDBPyConnection,
+    rows: Sequence[Mapping[str, Any]],
+    requested: Sequence[str] | None,
 ) -> list[dict[str, str]]:
     """Return the methods that a sweep has no row of, each with the reason.
 
-    asked: the methods that were named, None for all that fit.
+    requested: the methods that were named, None for all that fit.
     """
     there = {fold(row["method"]) for row in rows}
-    found = rows_of(con, "SELECT name, needs, perturbative FROM anon_methods() ORDER BY name", {})
+    methods = rows_of(con, "SELECT name, needs, perturbative FROM anon_methods() ORDER BY name", {})
     return [
-        {"method": each["name"], "reason": _why(each, asked)}
-        for each in found
+        {"method": each["name"], "reason": _why(each, requested)}
+        for each in methods
         if each["name"] not in there
     ]
 
 
-def _why(method: Mapping[str, Any], asked: Sequence[str] | None) -> str:
-    if asked:
+def _why(method: Mapping[str, Any], requested: Sequence[str] | None) -> str:
+    if requested:
         return "it was not asked for (--methods)"
     if method["perturbative"]:
         return "it adds rows, of which no loss is measured"
@@ -153,8 +155,8 @@ def _learned(
         f"('raw', k := $k, {_listed(call)})",
         {**call, "k": row["k"]},
     )
-    found = attacked(con, request)
-    return {name: max((each[name] for each in found), default=None) for name in LEARNED}
+    by_column = attacked(con, request)
+    return {name: max((each[name] for each in by_column), default=None) for name in LEARNED}
 
 
 def _listed(arguments: Mapping[str, Any]) -> str:
@@ -162,7 +164,7 @@ def _listed(arguments: Mapping[str, Any]) -> str:
 
 
 METHOD = "full_domain"
-MOST = 15  # nodes that are listed
+MOST_NODES = 15  # nodes that are listed
 _PARAMETERS = (
     *REQUIRED,
     *("quasi", "sensitive", "identifiers", "exclude", "hierarchy"),
@@ -187,7 +189,7 @@ def lattice_nodes(
     arguments = {name: value for name, value in arguments.items() if value is not None}
     nodes = rows_of(con, f"FROM lattice('raw', {_listed(arguments)})", arguments)
     nodes.sort(key=lambda node: (not node["best"], not node["legal"], node["loss"]))
-    return nodes[:MOST]
+    return nodes[:MOST_NODES]
 
 
 SELECTIVITIES = (0.01, SELECTIVITY, 0.2)  # the second is that of the verdict and the first page
@@ -235,18 +237,18 @@ def gather(
         checks.extend(settled(rows, request, manifest and manifest["parameters"]))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
-    said = said_of(manifest, sources.recipe, _asked(request))
+    made_with = said_of(manifest, sources.recipe, _without_statements(request))
 
     def judged() -> dict[str, Any]:
-        measured = measure(con, _asked(request), checks, drawn=drawn)
-        told = minimality(facts["method_known"]["rows"], *said)
-        measured = replace(measured, figures=[*measured.figures, *told])
+        measured = measure(con, _without_statements(request), checks, drawn=drawn)
+        figures_of_minimality = minimality(facts["method_known"]["rows"], *made_with)
+        measured = replace(measured, figures=[*measured.figures, *figures_of_minimality])
         measured = with_gains(measured, gains)
         figures.extend(map(asdict, measured.figures))
-        found = verdict(measured, **(judging or {}))
-        release = made_by(manifest, sources.recipe, _asked(request))
-        tried = remedied(con, *release, found, judging or {}, progress.show)
-        return {**tried.facts(), "not_covered": not_covered(said[1]), "figures": figures}
+        judgment = verdict(measured, **(judging or {}))
+        release = made_by(manifest, sources.recipe, _without_statements(request))
+        tried = remedied(con, *release, judgment, judging or {}, progress.show)
+        return {**tried.facts(), "not_covered": not_covered(made_with[1]), "figures": figures}
 
     facts: dict[str, Any] = {}
     sections: dict[str, Callable[[], Any]] = {
@@ -260,7 +262,7 @@ def gather(
         "kept": lambda: _kept(con, request, checks),
         "criteria": criteria_found,
         "attacks": lambda: attacked(con, request),
-        "method_known": lambda: attacked_by_method(con, *said),
+        "method_known": lambda: attacked_by_method(con, *made_with),
         "risk": lambda: rows_of(con, f"FROM risk('raw', 'released', {_ROLES})", roles)[0],
         "risk_levels": lambda: [_at_risk(con, n, roles) for n in ONE_IN],
         "class_sizes": lambda: _sizes(con, request["quasi"]),
@@ -288,10 +290,10 @@ def gather(
     if state is not None:
         sections |= of_series.sections(con, roles, k)
     with Progress("report", len(sections)) as progress:
-        for name, found in sections.items():
+        for name, collected in sections.items():
             progress.note = name.replace("_", " ")
             progress.advance(0)
-            facts[name] = found()
+            facts[name] = collected()
             progress.advance(1)
     facts["worst_groups"] = [_worst(each) for each in facts["distributions"]]
     return facts
@@ -342,7 +344,7 @@ def of_summary(
     return described(facts, request, manifest, sources.raw_name, sources.released.name)
 
 
-def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
+def _without_statements(request: Mapping[str, Any]) -> dict[str, Any]:
     """Return the roles and all that is asked of a release, without statements."""
     return {name: value for name, value in request.items() if name not in STATEMENT}
 
@@ -380,8 +382,8 @@ def described(
         "hierarchy": request["hierarchy"] is not None,
         **facts,
     }
-    found: dict[str, Any] = _finite(report)
-    return found
+    finite: dict[str, Any] = _finite(report)
+    return finite
 
 
 def _of_several(checks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -405,9 +407,9 @@ def _at_risk(
 ) -> dict[str, Any]:
     """Return the rows whose prosecutor risk is above 1 / ``one_in``."""
     call = f"FROM risk('raw', 'released', threshold := $threshold, {_ROLES})"
-    found = rows_of(con, call, {**roles, "threshold": 1 / one_in})[0]
-    rows = found["prosecutor_at_risk"]
-    return {"one_in": one_in, "rows": rows, "share": rows / found["rows"] if found["rows"] else 0.0}
+    row = rows_of(con, call, {**roles, "threshold": 1 / one_in})[0]
+    rows = row["prosecutor_at_risk"]
+    return {"one_in": one_in, "rows": rows, "share": rows / row["rows"] if row["rows"] else 0.0}
 
 
 def _columns(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -430,12 +432,12 @@ def _kept(
 
     without_role: released columns that were given no role.
     """
-    (found,) = (each for each in checks if each["property"] == "identifying_combinations")
+    (check,) = (each for each in checks if each["property"] == "identifying_combinations")
     with_role = {fold(name) for role in ROLES for name in request[role]}
     released = con.table("released").columns
     return {
-        "unique_share": found["found"],
-        "most_telling": found["example"],
+        "unique_share": check["found"],
+        "most_telling": check["example"],
         "without_role": []
         if REST in request["keep"]
         else [name for name in released if fold(name) not in with_role],
@@ -479,5 +481,5 @@ def _groups(each: Mapping[str, Any]) -> list[str]:
     if not each["ranges"]:
         return labels
     ends = [label for label in labels[1:] if label != "NULL"]
-    known = [f"{low} to below {high}" for low, high in zip(labels, ends, strict=False)]
-    return [*known, f"{labels[len(ends)]} and above", *labels[len(ends) + 1 :]]
+    bounded = [f"{low} to below {high}" for low, high in zip(labels, ends, strict=False)]
+    return [*bounded, f"{labels[len(ends)]} and above", *labels[len(ends) + 1 :]]

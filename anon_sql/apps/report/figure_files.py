@@ -37,19 +37,19 @@ _OWN = re.compile(rf"({'|'.join(_NAMES)}|({'|'.join(_PAIRED)})_\d+_[\w-]*)\.(csv
 Rows = Sequence[Mapping[str, Any]]
 
 
-def named(kind: str, found: Rows) -> dict[str, Mapping[str, Any]]:
+def named(kind: str, distributions: Rows) -> dict[str, Mapping[str, Any]]:
     """Return distributions by the name of their files: kind, number and column."""
-    columns = (re.sub(r"[^\w-]+", "_", each["column"])[:LONGEST] for each in found)
-    names = (f"{kind}_{at:02}_{column}" for at, column in enumerate(columns, 1))
-    return dict(zip(names, found, strict=True))
+    columns = (re.sub(r"[^\w-]+", "_", each["column"])[:LONGEST] for each in distributions)
+    names = (f"{kind}_{number:02}_{column}" for number, column in enumerate(columns, 1))
+    return dict(zip(names, distributions, strict=True))
 
 
-def draw(said: Mapping[str, Any]) -> dict[str, str]:
-    """Return the charts of a report as SVG, by name. said: the result of ``facts.described``."""
-    steps, levels, lost = size_steps(said["class_sizes"]), said["risk_levels"], said["loss"]
+def draw(report: Mapping[str, Any]) -> dict[str, str]:
+    """Return the charts of a report as SVG, by name. report: the result of ``facts.described``."""
+    steps, levels, lost = size_steps(report["class_sizes"]), report["risk_levels"], report["loss"]
     drawn = {
         "loss": charts.loss([each["attribute"] for each in lost], [each["ncp"] for each in lost]),
-        **dict(_matrices(said["correlations"])),
+        **dict(_matrices(report["correlations"])),
     }
     if levels:  # which a release of a series has not
         drawn["risk_levels"] = charts.risks(
@@ -58,54 +58,54 @@ def draw(said: Mapping[str, Any]) -> dict[str, str]:
     if steps:
         drawn["class_sizes"] = charts.sizes(*zip(*steps, strict=True))
     for kind, part in _PAIRED.items():
-        for name, each in named(kind, said[part]).items():
+        for name, each in named(kind, report[part]).items():
             drawn[name] = charts.pair(
                 each["labels"], each["raw"], each["released"], each["ordered"]
             )
     return drawn
 
 
-def _matrices(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _matrices(correlations: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Give a chart of the correlations before and one of those after; none for a single pair."""
-    columns = found["columns"]
+    columns = correlations["columns"]
     if len(columns) < 3:
         return
-    place = {name: at for at, name in enumerate(columns)}
+    place = {name: position for position, name in enumerate(columns)}
     for table in ("raw", "released"):
         matrix = [[1.0 if a == b else nan for b in columns] for a in columns]
-        for pair in found["pairs"]:
+        for pair in correlations["pairs"]:
             a, b = place[pair["first"]], place[pair["second"]]
             matrix[a][b] = matrix[b][a] = nan if pair[table] is None else pair[table]
         yield f"correlations_{table}", charts.correlation(columns, matrix)
 
 
-def tables(said: Mapping[str, Any]) -> dict[str, str]:
-    """Return the numbers of a report as CSV, by name. said: the result of ``facts.described``."""
-    found: dict[str, Rows] = {name: said[part] for name, part in _ROWS.items()}
-    found |= {
-        "checks": _fields(said["checks"], "property", "required", "found", "passed", "meaning"),
-        "correlations": said["correlations"]["pairs"],
+def tables(report: Mapping[str, Any]) -> dict[str, str]:
+    """Return the numbers of a report as CSV, by name. report: the result of ``facts.described``."""
+    rows_by_name: dict[str, Rows] = {name: report[part] for name, part in _ROWS.items()}
+    rows_by_name |= {
+        "checks": _fields(report["checks"], "property", "required", "found", "passed", "meaning"),
+        "correlations": report["correlations"]["pairs"],
         "criteria": [
             {"criterion": name, **_without(row, "sql")}
             for name in CRITERIA
-            for row in said["criteria"][name]["rows"]
+            for row in report["criteria"][name]["rows"]
         ],
-        "disclosed": said["summary"]["disclosed"],
-        "levels": [{**each["levels"], **_without(each, "levels")} for each in said["levels"]],
+        "disclosed": report["summary"]["disclosed"],
+        "levels": [{**each["levels"], **_without(each, "levels")} for each in report["levels"]],
         "measures": [
             {"measure": name, "value": value}
-            for name, value in {**said["utility"], **said["risk"]}.items()
+            for name, value in {**report["utility"], **report["risk"]}.items()
         ],
-        "misrepresented": [each for each in said["worst_groups"] if each is not None],
-        "other_k": list(map(_tried, said["recommended"]["tried"])),
+        "misrepresented": [each for each in report["worst_groups"] if each is not None],
+        "other_k": list(map(_tried, report["recommended"]["tried"])),
         "verdict": _fields(
-            said["verdict"]["reasons"], "level", "rule", "column", "found", "text", "accepted"
+            report["verdict"]["reasons"], "level", "rule", "column", "found", "text", "accepted"
         ),
-        "verdict_figures": _fields(said["verdict"]["figures"], "name", "column", "value"),
+        "verdict_figures": _fields(report["verdict"]["figures"], "name", "column", "value"),
     }
     for kind, part in _PAIRED.items():
-        found |= {name: _bins(each) for name, each in named(kind, said[part]).items()}
-    return {name: _csv(rows) for name, rows in found.items() if rows}
+        rows_by_name |= {name: _bins(each) for name, each in named(kind, report[part]).items()}
+    return {name: _csv(rows) for name, rows in rows_by_name.items() if rows}
 
 
 def _fields(rows: Rows, *names: str) -> list[dict[str, Any]]:
@@ -118,7 +118,7 @@ def _without(row: Mapping[str, Any], left_out: str) -> dict[str, Any]:
 
 def _tried(each: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a release that was tried would lose as one row."""
-    figures = {found["name"]: found["value"] for found in each["figures"]}
+    figures = {figure["name"]: figure["value"] for figure in each["figures"]}
     return {
         **{name: each[name] for name in ("k", "l", "classes")},
         **{name: figures.get(name) for name in LOSS},
@@ -157,9 +157,9 @@ def check_folder(function: str, folder: Path, overwrite: bool) -> None:
         raise AnonError(function, "--figures must be a new or an empty folder", f"'{folder}'", hint)
 
 
-def write(folder: Path, said: Mapping[str, Any], drawn: Mapping[str, str]) -> int:
+def write(folder: Path, report: Mapping[str, Any], drawn: Mapping[str, str]) -> int:
     """Write the figures of a report, and remove those of an earlier one. Return how many files."""
-    texts = {f"{name}.csv": text for name, text in tables(said).items()}
+    texts = {f"{name}.csv": text for name, text in tables(report).items()}
     texts |= {f"{name}.svg": svg for name, svg in drawn.items()}
     folder.mkdir(exist_ok=True)
     for name, text in texts.items():
@@ -188,12 +188,12 @@ def size_steps(sizes: Sequence[Mapping[str, int]]) -> list[tuple[str, int]]:
         while starts[-1] <= most:
             starts.append(_after(starts[-1]))
         starts = [start for start in starts if _after(start) > least]
-    found = []
+    steps = []
     for first, after in pairwise(starts):
         classes = sum(each["classes"] for each in sizes if first <= each["rows"] < after)
         label = f"{first:,}" if after == first + 1 else f"{first:,} to {after - 1:,}"
-        found.append((label, classes))
-    return found
+        steps.append((label, classes))
+    return steps
 
 
 def _after(start: int) -> int:

@@ -40,7 +40,7 @@ def gather(
     ]
     failed = [str(each["property"]) for each in checks if each["passed"] is False]
     k, least = (written["parameters"][name] for name in ("k", "l"))
-    said = {
+    facts = {
         "verdict": verdict_of(written, folder, failed, recipe, []).facts(),
         "failed": failed,
         **{n: written[n] for n in ("root", "parameters", "persons", "classes", "smallest_class")},
@@ -60,19 +60,19 @@ def gather(
         "names": {"raw": raw.name, "released": folder.name},
     }
     if len(checks) <= FILES:
-        return said  # the files are not those of the manifest, and nothing else was looked at
+        return facts  # the files are not those of the manifest, and nothing else was looked at
     with opened("report", "RAW", raw) as con:
         if missing(con, written, quote):
-            return said
+            return facts
         schema = tables_of(con, written, folder, quote, None).schema
         k = written["parameters"]["k"]
-        found = list(LinkedTables(con, schema, quote, view_of, k).figures())
-        said["verdict"] = verdict_of(written, folder, failed, recipe, found).facts()
-        said["risk"] = _risk(con, schema, k)
+        figures = list(LinkedTables(con, schema, quote, view_of, k).figures())
+        facts["verdict"] = verdict_of(written, folder, failed, recipe, figures).facts()
+        facts["risk"] = _risk(con, schema, k)
         for child in schema.children(schema.root, "quasi"):
             steps = _lost(con, schema.nodes[schema.root], child)
-            said["lost"].append({"table": child.name, "steps": steps})
-    return said
+            facts["lost"].append({"table": child.name, "steps": steps})
+    return facts
 
 
 def _digests(raw: Path) -> dict[str, str]:
@@ -107,8 +107,8 @@ def _lost(con: duckdb.DuckDBPyConnection, root: Node, child: Node) -> list[dict[
     number, weight = quote(child.name + ROWS), f"{quote(child.name + WEIGHT)}::DOUBLE"
     assert child.link is not None
     on = " AND ".join(
-        f"c.{quote(mine)} = p.{quote(theirs)}"
-        for mine, theirs in zip(child.link.columns, child.link.keys, strict=True)
+        f"c.{quote(column)} = p.{quote(key)}"
+        for column, key in zip(child.link.columns, child.link.keys, strict=True)
     )
     keys = ", ".join(f"p.{quote(key)}" for key in child.link.keys)
     (kind,) = {
@@ -119,7 +119,7 @@ def _lost(con: duckdb.DuckDBPyConnection, root: Node, child: Node) -> list[dict[
     labelled = kind == "VARCHAR" or kind.startswith("STRUCT")
     mean = f"anon_mid({number})" if labelled else f"{number}::DOUBLE"
     steps = ", ".join(map(str, _STEPS))
-    found = con.execute(
+    counts = con.execute(
         f"WITH each AS (SELECT {keys}, any_value(p.m) AS m, any_value(p.w) AS w, "
         f"count({quote('c')}.{quote(child.link.columns[0])}) AS kept "
         f"FROM (SELECT *, {mean} AS m, {weight} AS w FROM {view_of(root.name)}) AS p "
@@ -137,16 +137,16 @@ def _lost(con: duckdb.DuckDBPyConnection, root: Node, child: Node) -> list[dict[
             "kept": kept,
             "lost": max(0.0, 1 - kept / rows) if rows else 0.0,
         }
-        for step, many, rows, kept in found
+        for step, many, rows, kept in counts
     ]
 
 
-def of_linked(said: Mapping[str, Any]) -> str:
-    """Return the page. said: the result of ``gather``."""
+def of_linked(facts: Mapping[str, Any]) -> str:
+    """Return the page. facts: the result of ``gather``."""
     return render(
         "linked.html",
-        said=said,
-        stated=stated(said["statement"]),
+        said=facts,
+        stated=stated(facts["statement"]),
         places=PLACES,
-        review=review_in_words(said["statement"]),
+        review=review_in_words(facts["statement"]),
     )

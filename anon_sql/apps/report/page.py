@@ -25,22 +25,22 @@ RISK_NAMES = {
 CURVES = (("gcp", False), ("cavg", False), ("suppression_rate", False), ("seconds", True))
 
 
-def of_release(said: Mapping[str, Any], drawn: Mapping[str, str]) -> str:
+def of_release(report: Mapping[str, Any], drawn: Mapping[str, str]) -> str:
     """Return the page of a release.
 
-    said: the result of ``facts.described``. drawn: its charts, see ``figure_files.draw``.
+    report: the result of ``facts.described``. drawn: its charts, see ``figure_files.draw``.
     """
-    worst = [each for each in said["worst_groups"] if each is not None]
+    worst = [each for each in report["worst_groups"] if each is not None]
     return render(
         "report.html",
-        **first_page(said),
+        **first_page(report),
         meaning=MEANING,
         risk_names=RISK_NAMES,
         worst=sorted(worst, key=lambda each: -each["error"]),
         drawn=drawn,
-        pairs=sorted(said["correlations"]["pairs"], key=_change, reverse=True)[:MOST_PAIRS],
-        quasi=_with_charts("distribution", said["distributions"], drawn),
-        sensitive=_with_charts("sensitive", said["sensitive_distributions"], drawn),
+        pairs=sorted(report["correlations"]["pairs"], key=_change, reverse=True)[:MOST_PAIRS],
+        quasi=_with_charts("distribution", report["distributions"], drawn),
+        sensitive=_with_charts("sensitive", report["sensitive_distributions"], drawn),
     )
 
 
@@ -84,12 +84,14 @@ def of_sweep(
 
 def _points(rows: Sequence[Mapping[str, Any]], risk: str) -> str | None:
     """Return a chart of loss and risk, or None if a measure is unknown or no one is at risk."""
-    known = [row for row in rows if row["gcp"] is not None and row[risk] is not None]
+    measured = [row for row in rows if row["gcp"] is not None and row[risk] is not None]
     series = []
-    for method in dict.fromkeys(row["method"] for row in known):
-        own = sorted((row for row in known if row["method"] == method), key=lambda row: row["k"])
-        series.append((method, *([row[name] for row in own] for name in ("k", "gcp", risk))))
-    at_risk = any(row[risk] for row in known)
+    for method in dict.fromkeys(row["method"] for row in measured):
+        of_method = sorted(
+            (row for row in measured if row["method"] == method), key=lambda row: row["k"]
+        )
+        series.append((method, *([row[name] for row in of_method] for name in ("k", "gcp", risk))))
+    at_risk = any(row[risk] for row in measured)
     return charts.risk_and_loss(series, AXES[risk]) if at_risk else None
 
 
@@ -99,14 +101,14 @@ def _curves(rows: Sequence[Mapping[str, Any]], measure: str, log: bool) -> str |
     series = []
     for method in methods:
         points = [(row["k"], row[measure]) for row in rows if row["method"] == method]
-        known = [(k, value) for k, value in points if value is not None]
-        if any(value for _, value in known):
-            series.append((method, [k for k, _ in known], [value for _, value in known]))
+        measured = [(k, value) for k, value in points if value is not None]
+        if any(value for _, value in measured):
+            series.append((method, [k for k, _ in measured], [value for _, value in measured]))
     return charts.curves(series, measure, log=log) if series else None
 
 
 def _with_charts(
-    kind: str, found: Sequence[Mapping[str, Any]], drawn: Mapping[str, str]
+    kind: str, distributions: Sequence[Mapping[str, Any]], drawn: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     return [
         {
@@ -114,5 +116,5 @@ def _with_charts(
             "chart": drawn[name],
             "rows": list(zip(each["labels"], each["raw"], each["released"], strict=True)),
         }
-        for name, each in named(kind, found).items()
+        for name, each in named(kind, distributions).items()
     ]

@@ -23,11 +23,11 @@ def checks(
     request: quasi and sensitive. file: the name of the released file or folder.
     """
     source = _source(file)
-    found = []
+    counted = []
     for what, sql in _statements(request):
         ((value,),) = con.execute(sql.replace(_RELATION, "released")).fetchall()
-        found.append({"what": what, "sql": sql.replace(_RELATION, source), "expected": value})
-    return found
+        counted.append({"what": what, "sql": sql.replace(_RELATION, source), "expected": value})
+    return counted
 
 
 def at_once(
@@ -39,8 +39,8 @@ def at_once(
     """
     labels = ", ".join(quote(name) for name in request["quasi"])
     sensitive = list(enumerate(request["sensitive"], 1))
-    values = "".join(f", count(DISTINCT {quote(name)}) AS l{at}" for at, name in sensitive)
-    least = "".join(f", min(l{at}) AS {quote(f'l of {name}')}" for at, name in sensitive)
+    values = "".join(f", count(DISTINCT {quote(name)}) AS l{number}" for number, name in sensitive)
+    least = "".join(f", min(l{number}) AS {quote(f'l of {name}')}" for number, name in sensitive)
     sql = (
         f"SELECT sum(n) AS rows, count(*) AS groups, min(n) AS k{least} "
         f"FROM (SELECT count(*) AS n{values} FROM {_RELATION} GROUP BY {labels})"

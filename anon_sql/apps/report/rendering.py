@@ -31,80 +31,83 @@ FITS = {
 }  # fmt: skip
 
 
-def of_summary(said: Mapping[str, Any]) -> str:
-    """Return the first page of a report alone. said: the result of ``facts.of_summary``."""
-    return render("signed.html", **first_page(said))
+def of_summary(report: Mapping[str, Any]) -> str:
+    """Return the first page of a report alone. report: the result of ``facts.of_summary``."""
+    return render("signed.html", **first_page(report))
 
 
-def first_page(said: Mapping[str, Any]) -> dict[str, Any]:
+def first_page(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of the first page names."""
-    checks = [{**each, "state": _state(each)} for each in said["checks"]]
+    checks = [{**each, "state": _state(each)} for each in report["checks"]]
     return {
-        "said": said,
+        "said": report,
         "most": FITS,
-        "accepted": [f"{rule}: {why}" for rule, why in said["summary"]["accepted"].items()],
+        "accepted": [f"{rule}: {why}" for rule, why in report["summary"]["accepted"].items()],
         "costly": sorted(
-            (each for each in said["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
+            (each for each in report["loss"] if each["ncp"]), key=lambda each: -each["ncp"]
         )[: FITS["costly"]],
         "checks": sorted(checks, key=lambda each: _STATES.index(each["state"])),
         "counts": Counter(each["state"] for each in checks),
         "undecided": [each["property"] for each in checks if each["state"] == "undecided"],
-        "promised": promised(said["required"]),
-        "stated": stated(said["statement"]),
+        "promised": promised(report["required"]),
+        "stated": stated(report["statement"]),
         "places": PLACES,
-        "review": review_in_words(said["statement"]),
-        "overflow": overflow(said),
+        "review": review_in_words(report["statement"]),
+        "overflow": overflow(report),
     }
 
 
 def promised(required: Mapping[str, Any]) -> list[str]:
     """Return what a release promises, in words; a level that asks for nothing is no promise."""
     kinds = {"l": required.get("l_kind"), "beta": required.get("beta_kind")}
-    found = []
+    promises = []
     for name in LEVELS:
         if is_required(name, required.get(name)):
             kind = kinds.get(name)
             of_kind = f" ({kind})" if kind not in (None, "distinct", "enhanced") else ""
-            found.append(f"{name} = {figure(required[name])}{of_kind}")
-    return found
+            promises.append(f"{name} = {figure(required[name])}{of_kind}")
+    return promises
 
 
-def overflow(said: Mapping[str, Any]) -> dict[str, list[str]]:
+def overflow(report: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return what the first page has no room for, by heading; the annex says that and no more."""
-    own, reasons = said["summary"], said["verdict"]["reasons"]
-    statement, columns = said["statement"], own["columns"]
+    summary, reasons = report["summary"], report["verdict"]["reasons"]
+    statement, columns = report["statement"], summary["columns"]
     texts: dict[str, tuple[list[str], int]] = {
         "Reasons of the verdict": ([each["text"] for each in reasons], FITS["reasons"]),
         "Assumptions": (list(statement["assumptions"]), FITS["assumptions"]),
-        "Accepted": ([f"{rule}: {why}" for rule, why in own["accepted"].items()], FITS["accepted"]),
+        "Accepted": (
+            [f"{rule}: {why}" for rule, why in summary["accepted"].items()],
+            FITS["accepted"],
+        ),
     }
     by_heading = {
         name: shown for name, (shown, most) in texts.items() if _fit(shown, most) != shown
     }
     whole = {name: statement[name] or "" for name in ("purpose", "recipient")}
-    whole["recommended k"] = said["recommended"]["why"]
+    whole["recommended k"] = report["recommended"]["why"]
     whole["review"] = review_in_words(statement)
     by_heading |= {
         name.capitalize(): [text]
         for name, text in whole.items()
         if len(text) > FITS.get(name, FITS["statement"])
     }
-    sentences = {name.capitalize(): said["criteria"][name]["sentence"] for name in CRITERIA}
+    sentences = {name.capitalize(): report["criteria"][name]["sentence"] for name in CRITERIA}
     by_heading |= {n: [text] for n, text in sentences.items() if len(text) > FITS["sentence"]}
     lists = {f"Columns: {role.replace('_', ' ')}": names for role, names in columns.items()}
     lists |= {
-        "Preparation: columns removed": own["prepared"]["removed"],
-        "Preparation: how the file was read": own["prepared"]["read"],
-        "Preparation: types of the text": own["prepared"]["converted"],
+        "Preparation: columns removed": summary["prepared"]["removed"],
+        "Preparation: how the file was read": summary["prepared"]["read"],
+        "Preparation: types of the text": summary["prepared"]["converted"],
     }
     for name, names in lists.items():
         room = FITS["steps" if name.startswith("Preparation") else "names"]
         if len(", ".join(names)) > room + 50 * (name == "Columns: generalized"):
             by_heading[name] = [", ".join(names)]
-    if len(own["again"]["command"] or "") > FITS["command"]:
-        by_heading["Command"] = [own["again"]["command"]]
-    if len(own["check"]["sql"]) > FITS["sql"]:
-        by_heading["SQL that checks the file"] = [own["check"]["sql"] + ";"]
+    if len(summary["again"]["command"] or "") > FITS["command"]:
+        by_heading["Command"] = [summary["again"]["command"]]
+    if len(summary["check"]["sql"]) > FITS["sql"]:
+        by_heading["SQL that checks the file"] = [summary["check"]["sql"] + ";"]
     return by_heading
 
 
@@ -160,9 +163,9 @@ def environment(templates: Traversable) -> Environment:
 
 def render(template: str, /, **context: Any) -> str:
     """Return a page. context: what its template names."""
-    own = environment(_TEMPLATES)
-    own.filters |= {"figure": figure, "visible": visible}
-    own.filters |= {"cut": _cut, "fit": _fit, "short": _short}
-    own.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
-    own.filters |= {"signed": signed}
-    return str(own.get_template(template).render(version=VERSION, levels=LEVELS, **context))
+    templates = environment(_TEMPLATES)
+    templates.filters |= {"figure": figure, "visible": visible}
+    templates.filters |= {"cut": _cut, "fit": _fit, "short": _short}
+    templates.filters |= {"address": address, "percent": percent, "per_thousand": per_thousand}
+    templates.filters |= {"signed": signed}
+    return str(templates.get_template(template).render(version=VERSION, levels=LEVELS, **context))

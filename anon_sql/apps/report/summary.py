@@ -28,7 +28,7 @@ from anon_sql.hosts.files import digest, files_of
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.version import VERSION
 
-FEW = 5
+FEW_ROWS = 5
 _PLACE = ("file", "database", "table", "control", "schema_sha256", "sha256")  # of a source
 DISCLOSED = ("certain", "inferred", "lifted", "near", "even_values", "distribution")
 
@@ -122,18 +122,18 @@ def _today(
     """Return what an attacker who knows the quasi-identifiers finds in the raw table.
 
     alone, fewer: shares of the rows that share these values with no other row, and with fewer than
-    ``FEW`` rows in all; people are counted in place of rows if the request has an entity.
+    ``FEW_ROWS`` rows in all; people are counted in place of rows if the request has an entity.
     """
     by = ", ".join(quote(raw_names[fold(name)]) for name in request["quasi"])
     entity = request.get("entity")
     alike = "count(*)" if entity is None else f"count(DISTINCT {quote(entity)})"
     sql = (
         "SELECT coalesce(sum(n) FILTER (alike = 1), 0) / sum(n) AS alone, "
-        f"coalesce(sum(n) FILTER (alike < {FEW}), 0) / sum(n) AS fewer "
+        f"coalesce(sum(n) FILTER (alike < {FEW_ROWS}), 0) / sum(n) AS fewer "
         f"FROM (SELECT count(*) AS n, {alike} AS alike FROM raw GROUP BY {by})"
     )
     ((alone, fewer),) = con.execute(sql).fetchall()
-    return {"alone": alone, "fewer": fewer, "few": FEW, "sql": sql}
+    return {"alone": alone, "fewer": fewer, "few": FEW_ROWS, "sql": sql}
 
 
 def prepared(
@@ -189,25 +189,25 @@ def _by_role(
     """Return the columns of the raw table by what was decided of them."""
     role = {fold(name): each for each in manifest.ROLES for name in request.get(each) or []}
     released = {fold(name) for name in con.table("released").columns}
-    found: dict[str, list[str]] = {
+    columns: dict[str, list[str]] = {
         name: [] for name in ("generalized", "sensitive", "unchanged", "identifiers", "left_out")
     }
     kinds = {"quasi": "generalized", "sensitive": "sensitive"}
     for key, name in raw_names.items():
         if key in released:
-            found[kinds.get(role.get(key, ""), "unchanged")].append(name)
+            columns[kinds.get(role.get(key, ""), "unchanged")].append(name)
         else:
-            found["identifiers" if role.get(key) == "identifiers" else "left_out"].append(name)
-    return found
+            columns["identifiers" if role.get(key) == "identifiers" else "left_out"].append(name)
+    return columns
 
 
 def _disclosed(
     sensitive: Sequence[str], figures: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return the figures of each sensitive column, None for what was not measured."""
-    known = {(f["name"], fold(f["column"])): f["value"] for f in figures if f["column"]}
+    values = {(f["name"], fold(f["column"])): f["value"] for f in figures if f["column"]}
     return [
-        {"column": name, **{each: known.get((each, fold(name))) for each in DISCLOSED}}
+        {"column": name, **{each: values.get((each, fold(name))) for each in DISCLOSED}}
         for name in sensitive
     ]
 
@@ -267,10 +267,10 @@ def _options(written: Mapping[str, Any]) -> Iterator[str]:
     stated = written["parameters"]
     values = {n: v for n, v in stated.items() if n not in ("hierarchy", "options")}
     values |= written["roles"] | (stated["options"] or {})
-    known = {**of_releases(), **takes(written["method"])}
+    parameters = {**of_releases(), **takes(written["method"])}
     others = {manifest.UNIQUE: 0, UNIT: PERSON}
     for name, value in values.items():
-        default = known[name].default if name in known else others.get(name)
+        default = parameters[name].default if name in parameters else others.get(name)
         if value in (None, [], {}) or name == "without_role" or (value == default and name != "k"):
             continue
         if isinstance(value, bool):
