@@ -70,14 +70,15 @@ HOW_IT_CAME = {
 }
 WITHOUT_UNIT = {"FEW", "MOST", "LEAST", "BLOCK", "SOME", "MANY"}
 NO_NOUN = {"Said", "Asked", "Given", "Known", "Held"}
-PUBLIC_NAMES = {  # columns and parameters of SQL functions
+PUBLIC_NAMES = {  # columns and parameters of SQL functions, and keys of JSON
     ("audit/compared.py", "found"),
     ("attacks/attacks.py", "known"),
     ("attacks/criteria.py", "known"),
+    ("apps/verdict/rules.py", "found"),
     ("apps/cli/earlier.py", "found"),
 }
 # How many names remain in packages that are not finished. These numbers may only fall.
-REMAINING = {"apps": 503}
+REMAINING = {"apps": 130}
 FINISHED = (
     *(".", "apps/shell", "attacks", "audit", "core", "hosts", "kernels", "linked", "measures"),
     *("methods", "pipeline", "privacy", "queries", "regions", "risk", "series", "suggest"),
