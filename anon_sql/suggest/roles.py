@@ -17,7 +17,7 @@ import pyarrow as pa
 from anon_sql.core.columns import is_number, shown_type
 from anon_sql.core.notation import Recognized, recognize
 from anon_sql.errors import AnonError, listed
-from anon_sql.measures.determined import SAMPLE_ROWS, determines, numbered
+from anon_sql.measures.determined import SAMPLE_ROWS, Ints, determines, numbered
 from anon_sql.measures.person_keys import (
     KEY,
     PERSON,
@@ -353,7 +353,7 @@ def suggest_roles(shapes: Sequence[Shape], marks: Sequence[Marks]) -> pa.Array:
         if tells_people_apart(marks[i], quasi):
             reason = "rows with one value are alike in all quasi-identifiers"
             chosen[i] = Suggested("identifier", reason)
-    chosen = [_beside_others(i, shapes, marks, chosen) for i in range(len(shapes))]
+    chosen = _beside_others(shapes, marks, chosen)
     others = [i for i, suggestion in enumerate(chosen) if suggestion.role != "identifier"]
     adds = together.unique_by(others)
     entity = _entity(shapes, marks, chosen)
@@ -388,27 +388,35 @@ def _of_role(role: str, chosen: Sequence[Suggested]) -> list[int]:
 
 
 def _beside_others(
-    i: int, shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
-) -> Suggested:
-    """Return the suggestion for a column, given those for the others.
+    shapes: Sequence[Shape], marks: Sequence[Marks], chosen: Sequence[Suggested]
+) -> list[Suggested]:
+    """Return the suggestion for each column, given those for the others.
 
     A column that would be kept is a quasi-identifier if it repeats one, and is sensitive if a
     sensitive column can be computed from it.
     """
-    suggestion = chosen[i]
-    if suggestion.role != "keep" or not shapes[i].non_null:
-        return suggestion
-    some = slice(None, None, len(marks[i]) // SAMPLE_ROWS + 1)
-    value = numbered(marks[i][some])
-    for other in _of_role("quasi", chosen):
-        key = numbered(marks[other][some])
-        if determines(key, value) or determines(value, key):
-            return Suggested("quasi", f"it repeats {listed([shapes[other].name])}")
-    for other in _of_role("sensitive", chosen):
-        if determines(value, numbered(marks[other][some])):
-            name = listed([shapes[other].name])
-            return Suggested("sensitive", f"{name} can be computed from it")
-    return suggestion
+
+    def numbers(i: int) -> Ints:
+        return numbered(marks[i][:: len(marks[i]) // SAMPLE_ROWS + 1])
+
+    others = {
+        role: [(shapes[i].name, numbers(i)) for i in _of_role(role, chosen)]
+        for role in ("quasi", "sensitive")
+    }
+
+    def beside(i: int) -> Suggested:
+        if chosen[i].role != "keep" or not shapes[i].non_null:
+            return chosen[i]
+        value = numbers(i)
+        for name, key in others["quasi"]:
+            if determines(key, value) or determines(value, key):
+                return Suggested("quasi", f"it repeats {listed([name])}")
+        for name, key in others["sensitive"]:
+            if determines(value, key):
+                return Suggested("sensitive", f"{listed([name])} can be computed from it")
+        return chosen[i]
+
+    return [beside(i) for i in range(len(shapes))]
 
 
 def _notation(written: Recognized | None) -> str:
