@@ -315,7 +315,7 @@ def test_what_a_file_cannot_hold_is_refused(tmp_path, ending):
     assert "whole ones below 2^53, got others in BIG" in says(
         "1152921504606846976::BIGINT + i % 2 AS BIG"
     )
-    assert "no nested columns, got LIST" in says("[i] AS LIST")
+    assert "got objects or lists in LIST; flatten them" in says("[i] AS LIST")
     assert "no empty texts" in says("if(i % 2 = 0, '', 'a') AS NAME")
     assert "longer than" in says("repeat('a', 70000) || i AS LONG")
     assert "must be named with" in says('i % 2 AS "a b"')

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 from xml.parsers import expat
 from zipfile import ZipFile
 
-_BLOCK = 1 << 20  # bytes
+_BLOCK_BYTES = 1 << 20  # bytes
 _MAIN, _RELATIONS = "xl/workbook.xml", "xl/_rels/workbook.xml.rels"
 
 
@@ -29,10 +29,10 @@ def unread_cells(path: Path, sheet: str, first_row: int) -> Unread:
     """Count the cells of a sheet from a row on. first_row: from 1."""
     with ZipFile(path) as archive, archive.open(_part(archive, sheet)) as file:
         counting = _Counting(first_row)
-        while block := file.read(_BLOCK):
+        while block := file.read(_BLOCK_BYTES):
             counting.parser.Parse(block)
         counting.parser.Parse(b"", True)
-    return counting.found
+    return counting.unread
 
 
 def _part(archive: ZipFile, sheet: str) -> str:
@@ -59,7 +59,7 @@ class _Counting:
     """A parser of a sheet that counts cells."""
 
     def __init__(self, first_row: int):
-        self.found, self._first, self._row = Unread(), first_row, 0
+        self.unread, self._first, self._row = Unread(), first_row, 0
         self._formula = self._error = self._empty = False
         self._within, self._text = False, ""
         self.parser = expat.ParserCreate()
@@ -89,5 +89,5 @@ class _Counting:
         if _bare(tag) != "c" or self._row < self._first:
             return
         if self._error:
-            self.found.errors[self._text] += 1
-        self.found.formulas += self._formula and not (self._text or self._empty)
+            self.unread.errors[self._text] += 1
+        self.unread.formulas += self._formula and not (self._text or self._empty)

@@ -48,9 +48,9 @@ def store(
     for name in (_CODES, _VARIABLES):
         con.execute(f"DELETE FROM {name} WHERE relation = ?", [table])
     codes = [
-        (table, each.name, at, spelled(code), label)
+        (table, each.name, position, spelled(code), label)
         for each in variables
-        for at, (code, label) in enumerate(each.codes.items())
+        for position, (code, label) in enumerate(each.codes.items())
     ]
     _insert(con, _CODES, codes)
     kept = [(table, e.name, e.label if labels else "", list(e.missing)) for e in variables]
@@ -64,7 +64,7 @@ def store(
 def _insert(con: duckdb.DuckDBPyConnection, table: str, rows: Sequence[tuple[object, ...]]) -> None:
     if rows:
         columns = list(map(list, zip(*rows, strict=True)))
-        lists = ", ".join(f"unnest(${at})" for at in range(1, len(columns) + 1))
+        lists = ", ".join(f"unnest(${position})" for position in range(1, len(columns) + 1))
         con.execute(f"INSERT INTO {table} SELECT {lists}", columns)
 
 
@@ -77,12 +77,12 @@ def spelled(code: float | str) -> str:
 
 def codes(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, dict[str, str]]:
     """Return the label of each code, as text, of the columns of a table."""
-    found: dict[str, dict[str, str]] = {}
+    labels: dict[str, dict[str, str]] = {}
     if _is_there(con):
         query = f"SELECT name, code, label FROM {_CODES} WHERE relation = ? ORDER BY name, position"
         for name, code, label in con.execute(query, [table]).fetchall():
-            found.setdefault(name, {})[code] = label
-    return found
+            labels.setdefault(name, {})[code] = label
+    return labels
 
 
 def kept_labels(con: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
@@ -100,8 +100,8 @@ def column_labels(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, st
     """
     texts = comments_on(con, relation)
     columns = con.table(relation).columns
-    found = {name: without_tags(texts.get(fold(name))).strip() for name in columns}
-    return {name: text for name, text in found.items() if text}
+    labels = {name: without_tags(texts.get(fold(name))).strip() for name in columns}
+    return {name: text for name, text in labels.items() if text}
 
 
 def missing(con: duckdb.DuckDBPyConnection, table: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -109,7 +109,7 @@ def missing(con: duckdb.DuckDBPyConnection, table: str) -> tuple[tuple[str, tupl
     if not _is_there(con):
         return ()
     query = f"SELECT name, missing FROM {_VARIABLES} WHERE relation = ? AND len(missing) > 0"
-    return tuple((name, tuple(own)) for name, own in con.execute(query, [table]).fetchall())
+    return tuple((name, tuple(codes)) for name, codes in con.execute(query, [table]).fetchall())
 
 
 def _is_there(con: duckdb.DuckDBPyConnection) -> bool:

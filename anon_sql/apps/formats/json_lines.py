@@ -46,7 +46,7 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
         if not source.labels:
             return typed_table(con, files[0], texts, table, is_header=False)
         names = texts.header.names
-        columns = ", ".join(f"f{at} AS {quote(name)}" for at, name in enumerate(names))
+        columns = ", ".join(f"f{position} AS {quote(name)}" for position, name in enumerate(names))
         con.execute(f"CREATE TABLE {quote(table)} AS SELECT {columns} FROM {quote(TEXTS)}")
         return of_names(texts.header)
     finally:
@@ -68,8 +68,8 @@ def _texts_of(con: duckdb.DuckDBPyConnection, file: CsvSource) -> tuple[Header, 
         raise file.error("have a JSON object per line", "none")
     if nested:
         raise nested_columns(file, [*nested])
-    header = numbered([key.strip() or f"column_{at}" for at, key in enumerate(keys, 1)])
-    schema = pa.schema([pa.field(f"f{at}", pa.string()) for at in range(len(keys))])
+    header = numbered([key.strip() or f"column_{position}" for position, key in enumerate(keys, 1)])
+    schema = pa.schema([pa.field(f"f{position}", pa.string()) for position in range(len(keys))])
     con.register(_LINES, pa.RecordBatchReader.from_batches(schema, _batches(file, [*keys], schema)))
     try:
         con.execute(f"CREATE OR REPLACE TABLE {quote(TEXTS)} AS FROM {_LINES}")
@@ -109,7 +109,7 @@ def _rows(file: CsvSource) -> Iterator[tuple[int, Row]]:
 
 
 def _line_of(file: CsvSource, row: int) -> int:
-    return next(line for at, (line, _) in enumerate(_rows(file), 1) if at == row)
+    return next(line for position, (line, _) in enumerate(_rows(file), 1) if position == row)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Row:

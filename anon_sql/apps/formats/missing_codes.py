@@ -19,50 +19,52 @@ _FAR = 1e300  # SPSS writes an open end as the largest number
 
 def of_options(function: str, texts: Sequence[str]) -> Missing:
     """Return the codes that options name, each COLUMN=CODE; COLUMN= alone means none."""
-    found: dict[str, list[str]] = {}
+    codes_of: dict[str, list[str]] = {}
     for text in texts:
         column, sign, code = text.partition("=")
         if not sign or not column:
             rule = Option("--missing", verb="") + " must be COLUMN=CODE"
             raise AnonError(function, rule, "another text", "write --missing income=99")
-        found.setdefault(column, []).extend([code.strip()] if code.strip() else [])
-    return _checked(function, found, Option("--missing", verb=""))
+        codes_of.setdefault(column, []).extend([code.strip()] if code.strip() else [])
+    return _checked(function, codes_of, Option("--missing", verb=""))
 
 
-def of_recipe(function: str, said: Mapping[str, Any]) -> Missing:
+def of_recipe(function: str, stated: Mapping[str, Any]) -> Missing:
     """Return the codes in [source] of a recipe: a list by column."""
-    wrong = [name for name, codes in said.items() if not isinstance(codes, list)]
+    wrong = [name for name, codes in stated.items() if not isinstance(codes, list)]
     if wrong:
         rule = "missing in [source] must have a list of codes for each column"
         raise AnonError(function, rule, f"another value for {listed(wrong)}")
-    found = {name: [spelled(c) if _is_number(c) else str(c) for c in said[name]] for name in said}
-    return _checked(function, found, "missing in [source]")
+    codes_of = {
+        name: [spelled(c) if _is_number(c) else str(c) for c in stated[name]] for name in stated
+    }
+    return _checked(function, codes_of, "missing in [source]")
 
 
 def _is_number(code: object) -> bool:
     return isinstance(code, (int, float)) and not isinstance(code, bool)
 
 
-def _checked(function: str, found: Mapping[str, Sequence[str]], what: str | Words) -> Missing:
+def _checked(function: str, codes_of: Mapping[str, Sequence[str]], what: str | Words) -> Missing:
     seen: set[str] = set()
-    for name in found:
+    for name in codes_of:
         if fold(name) in seen:
             raise AnonError(function, what + " must name a column once", listed([name]))
         seen.add(fold(name))
-    return tuple((name, tuple(codes)) for name, codes in found.items())
+    return tuple((name, tuple(codes)) for name, codes in codes_of.items())
 
 
 def declared(ranges: Sequence[Any]) -> tuple[str, ...]:
     """Return the codes that a file declares missing. ranges: as pyreadstat gives them."""
-    found = []
+    codes = []
     for each in ranges:
         low, high = (each["lo"], each["hi"]) if isinstance(each, dict) else (each, each)
         if low == high:
-            found.append(spelled(low))
+            codes.append(spelled(low))
             continue
         ends = (_LOW if low < -_FAR else spelled(low), _HIGH if high > _FAR else spelled(high))
-        found.append(_RANGE.join(ends))
-    return tuple(found)
+        codes.append(_RANGE.join(ends))
+    return tuple(codes)
 
 
 def condition(x: str, code: str, *, text: bool) -> str:

@@ -99,19 +99,19 @@ def moment_of(ending: str, written: str | None) -> Moment | None:
         return None
     if ending == ".dta":
         return _of_stata(written)
-    found = _WORD.fullmatch(written)
-    word = found[1].upper() if found else ""
+    match = _WORD.fullmatch(written)
+    word = match[1].upper() if match else ""
     if ending in (".sas7bdat", ".xpt"):
-        return next((moment for known, moment in _OF_SAS if known.fullmatch(word)), None)
+        return next((moment for pattern, moment in _OF_SAS if pattern.fullmatch(word)), None)
     return _OF_SPSS.get(word)
 
 
 def _of_stata(written: str) -> Moment | None:
-    found = _OF_STATA.fullmatch(written)
-    if found is None:
+    match = _OF_STATA.fullmatch(written)
+    if match is None:
         return None
-    moment = _UNITS.get(found["unit"] or "d")
-    shown = found["shown"].replace("MM", "")  # minutes
+    moment = _UNITS.get(match["unit"] or "d")
+    shown = match["shown"].replace("MM", "")  # minutes
     if moment and moment.kind == MOMENT and shown and not _DAY_IN.search(shown):
         return Moment(TIME, _OTHERS, moment.unit)
     return moment

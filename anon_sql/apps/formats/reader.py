@@ -73,18 +73,20 @@ def opened(source: Source, dialect: Dialect) -> Iterator[StatisticsFile]:
     _require_content(source)
     pipe = subprocess.PIPE
     call = [sys.executable, "-P", str(_PROGRAM)]
-    with subprocess.Popen(call, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, **APART) as own:
+    with subprocess.Popen(
+        call, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, **APART
+    ) as process:
         try:
-            said = _asked(own, source, dialect)
-            require_names(source.called[0], [each["name"] for each in said["columns"]])
-            if not said["columns"]:
+            description = _answer(process, source, dialect)
+            require_names(source.called[0], [each["name"] for each in description["columns"]])
+            if not description["columns"]:
                 raise source.error("have columns", "a file without any")
-            yield StatisticsFile(source, said["columns"], said["rows"], own)
+            yield StatisticsFile(source, description["columns"], description["rows"], process)
         finally:
-            own.kill()
+            process.kill()
 
 
-def _asked(
+def _answer(
     process: "subprocess.Popen[bytes]", source: Source, dialect: Dialect
 ) -> Mapping[str, Any]:
     """Return what a file says. Raises AnonError for one that cannot be read."""
@@ -100,12 +102,12 @@ def _asked(
     try:
         process.stdin.write(json.dumps(request).encode() + b"\n")
         process.stdin.flush()
-        said: Mapping[str, Any] = json.loads(process.stdout.readline())
+        answer: Mapping[str, Any] = json.loads(process.stdout.readline())
     except (OSError, ValueError):  # the process has ended
         raise unreadable(source, "") from None
-    if "error" in said:
-        raise unreadable(source, said["error"])
-    return said
+    if "error" in answer:
+        raise unreadable(source, answer["error"])
+    return answer
 
 
 def unreadable(source: Source, why: str) -> AnonError:

@@ -28,8 +28,8 @@ def main() -> None:
     out.flush()
 
 
-def _line(out: BinaryIO, said: Any) -> None:
-    out.write(json.dumps(said).encode() + b"\n")
+def _line(out: BinaryIO, content: Any) -> None:
+    out.write(json.dumps(content).encode() + b"\n")
     out.flush()
 
 
@@ -48,30 +48,30 @@ def _answer(out: BinaryIO, request: dict[str, Any]) -> None:
             **more,
         )
 
-    _, said = read(metadataonly=True)
-    columns = [_column(said, name) for name in said.column_names]
-    _line(out, {"columns": columns, "rows": said.number_rows})
+    _, description = read(metadataonly=True)
+    columns = [_column(description, name) for name in description.column_names]
+    _line(out, {"columns": columns, "rows": description.number_rows})
     kinds = [pa.string() if each["text"] else pa.float64() for each in columns]
-    schema = pa.schema([pa.field(f"f{at}", kind) for at, kind in enumerate(kinds)])
+    schema = pa.schema([pa.field(f"f{position}", kind) for position, kind in enumerate(kinds)])
     with pa.ipc.new_stream(out, schema) as stream:
         for values in _parts(read, len(columns)):
             arrays = [
-                pa.array(_codes(own, each["text"]), kind)
-                for own, each, kind in zip(values, columns, kinds, strict=True)
+                pa.array(_codes(column_values, each["text"]), kind)
+                for column_values, each, kind in zip(values, columns, kinds, strict=True)
             ]
             stream.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
-def _column(said: Any, name: str) -> dict[str, Any]:
+def _column(description: Any, name: str) -> dict[str, Any]:
     """Return what a file says about a column. codes: pairs, because a code may be a number."""
     return {
         "name": name,
-        "text": said.readstat_variable_types[name] == "string",
-        "label": said.column_names_to_labels.get(name) or "",
-        "codes": list(said.variable_value_labels.get(name, {}).items()),
-        "measure": said.variable_measure.get(name, "unknown"),
-        "format": said.original_variable_types.get(name),
-        "missing": list(said.missing_ranges.get(name, ())),
+        "text": description.readstat_variable_types[name] == "string",
+        "label": description.column_names_to_labels.get(name) or "",
+        "codes": list(description.variable_value_labels.get(name, {}).items()),
+        "measure": description.variable_measure.get(name, "unknown"),
+        "format": description.original_variable_types.get(name),
+        "missing": list(description.missing_ranges.get(name, ())),
     }
 
 
@@ -79,8 +79,8 @@ def _parts(read: Read, columns: int) -> Iterator[list[list[Any]]]:
     """Give the columns of some rows at a time."""
     rows, limit = 0, max(1, _CELLS // max(1, columns))
     while columns:
-        found, _ = read(row_offset=rows, row_limit=limit)
-        values = list(found.values())
+        columns_read, _ = read(row_offset=rows, row_limit=limit)
+        values = list(columns_read.values())
         count = len(values[0])
         if count:
             yield values

@@ -42,8 +42,8 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
             columns = _columns(file, dialect)
             _load(con, file)
         _decide(con, columns)
-        said = ", ".join(f"{each.sql()} AS {quote(each.name)}" for each in columns)
-        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {said} FROM {_CODED}")
+        selected = ", ".join(f"{each.sql()} AS {quote(each.name)}" for each in columns)
+        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {selected} FROM {_CODED}")
     except duckdb.ConversionException:
         raise source.error("have dates that DuckDB can hold", "a date far outside them") from None
     finally:
@@ -55,7 +55,7 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
 
 @dataclass
 class _Column:
-    """A column of a file. at: its position in the table of codes; trim: as in ``Dialect``.
+    """A column of a file. position: that in the table of codes; trim: as in ``Dialect``.
 
     text: whether its codes are texts. missing: condition in SQL on {x}. whole, labelled, in_day:
     whether all values are whole numbers, have labels, and are seconds of a day. as_codes: whether
@@ -63,7 +63,7 @@ class _Column:
     """
 
     name: str
-    at: int
+    position: int
     text: bool
     labels: Mapping[float | str, str]
     measure: str
@@ -79,7 +79,7 @@ class _Column:
     @property
     def x(self) -> str:
         """Return the SQL of its codes, NULL for those that mean a missing value."""
-        x = f"nullif(f{self.at}, '')" if self.text else f"f{self.at}"
+        x = f"nullif(f{self.position}, '')" if self.text else f"f{self.position}"
         if self.text and self.trim:
             x = f"nullif(__anon_trimmed({x}), '')"
         tests = [condition(x, each, text=self.text) for each in self.missing]
@@ -107,13 +107,13 @@ class _Column:
             codes = ", ".join(_literal(code) for code in self.labels)
             labels = ", ".join(literal(label) for label in self.labels.values())
             kind = "VARCHAR" if self.text else "DOUBLE"
-            found = f"list_extract([{labels}], list_position([{codes}]::{kind}[], {x}))"
-            return f"coalesce({found}, {_printed(x, self.text)})"
+            label_of_code = f"list_extract([{labels}], list_position([{codes}]::{kind}[], {x}))"
+            return f"coalesce({label_of_code}, {_printed(x, self.text)})"
         if self.moment is not None and not self.is_duration:
             return self.moment.sql(x)
         return f"CAST({x} AS BIGINT)" if self.whole else x
 
-    def asked(self) -> tuple[str, str, str]:
+    def conditions(self) -> tuple[str, str, str]:
         """Return the SQL of ``whole``, ``labelled`` and ``in_day``."""
         x = self.x
         whole, in_day = "false", "true"
@@ -159,33 +159,37 @@ def _columns(file: StatisticsFile, dialect: Dialect) -> list[_Column]:
             hint = did_you_mean(name, list(names.values()))
             raise file.source.error(f"have the column {listed([name])}", "no such column", hint)
     stated = {names[fold(name)]: codes for name, codes in dialect.missing}
-    found = [
-        _column(file.source, at, each, stated.get(each["name"]), dialect.trim)
-        for at, each in enumerate(file.columns)
+    described = [
+        _column(file.source, position, each, stated.get(each["name"]), dialect.trim)
+        for position, each in enumerate(file.columns)
     ]
     as_codes = {fold(name) for name in dialect.as_codes}
-    for each in found:  # a release says that a column has numbers by its measure
+    for each in described:  # a release says that a column has numbers by its measure
         is_scale = file.source.labels and each.measure == SCALE
         each.as_codes = fold(each.name) in as_codes or is_scale
-    return found
+    return described
 
 
 def _column(
-    source: Source, at: int, said: Mapping[str, Any], stated: Sequence[str] | None, trim: bool
+    source: Source,
+    position: int,
+    description: Mapping[str, Any],
+    stated: Sequence[str] | None,
+    trim: bool,
 ) -> _Column:
-    name, text = said["name"], said["text"]
-    missing = declared(said["missing"]) if stated is None else stated
+    name, text = description["name"], description["text"]
+    missing = declared(description["missing"]) if stated is None else stated
     if not text:
         require_numbers(source.called[0], name, missing)
     return _Column(
         name,
-        at,
+        position,
         text,
-        _labels(said["codes"], text),
-        said["measure"],
-        None if text else moment_of(source.ending, said["format"]),
+        _labels(description["codes"], text),
+        description["measure"],
+        None if text else moment_of(source.ending, description["format"]),
         missing,
-        said["label"].strip(),
+        description["label"].strip(),
         trim,
     )
 
@@ -193,7 +197,8 @@ def _column(
 def _load(con: duckdb.DuckDBPyConnection, file: StatisticsFile) -> None:
     """Create the table of codes, whose columns are f0, f1, …"""
     columns = ", ".join(
-        f"f{at} {'VARCHAR' if each['text'] else 'DOUBLE'}" for at, each in enumerate(file.columns)
+        f"f{position} {'VARCHAR' if each['text'] else 'DOUBLE'}"
+        for position, each in enumerate(file.columns)
     )
     con.execute(f"CREATE OR REPLACE TABLE {_CODED} ({columns})")
     for batch in file.batches():
@@ -206,23 +211,23 @@ def _decide(con: duckdb.DuckDBPyConnection, columns: Sequence[_Column]) -> None:
     """Look at the values of columns, and set what all of them are."""
     for start in range(0, len(columns), _AGGREGATED):
         some = columns[start : start + _AGGREGATED]
-        asked = ", ".join(sql for each in some for sql in each.asked())
-        ((_, *found),) = con.execute(f"SELECT count(*), {asked} FROM {_CODED}").fetchall()
-        for at, each in enumerate(some):
-            each.whole, each.labelled, each.in_day = found[3 * at : 3 * at + 3]
+        conditions = ", ".join(sql for each in some for sql in each.conditions())
+        ((_, *holds),) = con.execute(f"SELECT count(*), {conditions} FROM {_CODED}").fetchall()
+        for position, each in enumerate(some):
+            each.whole, each.labelled, each.in_day = holds[3 * position : 3 * position + 3]
 
 
-def _labels(said: Sequence[tuple[Any, str]], text: bool) -> dict[float | str, str]:
+def _labels(pairs: Sequence[tuple[Any, str]], text: bool) -> dict[float | str, str]:
     """Return the label of each code; labels that two codes share are told apart by their codes."""
-    known = {
+    labels = {
         (str(code) if text else float(code)): label.strip()
-        for code, label in said
+        for code, label in pairs
         if text or not isinstance(code, str)  # letters among numbers mean missing
     }
-    known = {code: label for code, label in known.items() if label}
-    several = {label for label, count in Counter(known.values()).items() if count > 1}
-    found = {
+    labels = {code: label for code, label in labels.items() if label}
+    several = {label for label, count in Counter(labels.values()).items() if count > 1}
+    distinct = {
         code: f"{label} ({spelled(code)})" if label in several else label
-        for code, label in known.items()
+        for code, label in labels.items()
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(distinct.items()))

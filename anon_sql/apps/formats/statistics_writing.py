@@ -14,8 +14,8 @@ import duckdb
 import pyarrow as pa
 
 from anon_sql.apps.formats import dictionary
+from anon_sql.apps.formats.capacity import Capacity, columns_of, require
 from anon_sql.apps.formats.dictionary import spelled
-from anon_sql.apps.formats.held import Held, columns_of, require
 from anon_sql.apps.formats.statistics import SCALE
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError, listed, not_installed
@@ -43,7 +43,7 @@ class _Kind:
     formats: tuple[str, str, str]
     first: int
     labels: int
-    held: Held
+    capacity: Capacity
     fixed: Callable[[bytes], bytes]
     names: str
     day: int = 1
@@ -69,13 +69,13 @@ def _por(head: bytes) -> bytes:
     digits = iter(b"197001016/000000")
     keep = (ord("\r"), ord("\n"))
     fixed = bytearray(rest)
-    for at, value in enumerate(rest):
+    for position, value in enumerate(rest):
         if value in keep:
             continue
         new = next(digits, None)
         if new is None:
             break
-        fixed[at] = new
+        fixed[position] = new
     return before + mark + bytes(fixed)
 
 
@@ -88,21 +88,23 @@ _SAV = _Kind(
     first=_SPSS_DATE,
     day=86_400,
     labels=120,
-    held=Held(".sav", _LARGEST, 32_767, longest=8_000, blanks=True),
+    capacity=Capacity(".sav", _LARGEST, 32_767, longest=8_000, blanks=True),
     fixed=_sav,
     whole="F8.0",
     names="letters, digits, _ and . after a letter, at most 64 bytes",
 )
 _KINDS = {
     ".sav": _SAV,
-    ".zsav": replace(_SAV, options={"compress": True}, held=replace(_SAV.held, ending=".zsav")),
+    ".zsav": replace(
+        _SAV, options={"compress": True}, capacity=replace(_SAV.capacity, ending=".zsav")
+    ),
     ".por": replace(
         _SAV,
         writer="write_por",
         options={},
         formats=("DATE11", "DATETIME20", "TIME8"),
         labels=0,
-        held=replace(_SAV.held, ending=".por", longest=255),
+        capacity=replace(_SAV.capacity, ending=".por", longest=255),
         fixed=_por,
         names="capital letters and digits, at most 8",
     ),
@@ -112,7 +114,7 @@ _KINDS = {
         formats=("DATE9", "DATETIME22.3", "TIME8"),
         first=_DATE,
         labels=0,
-        held=Held(".xpt", _LARGEST, 9_999, longest=8_000, blanks=True),
+        capacity=Capacity(".xpt", _LARGEST, 9_999, longest=8_000, blanks=True),
         fixed=_xpt,
         names=_NAMES,
     ),
@@ -123,7 +125,7 @@ _KINDS = {
         first=_DATE,
         second=1000,
         labels=32_000,
-        held=Held(".dta", _LARGEST, 32_767, longest=500),
+        capacity=Capacity(".dta", _LARGEST, 32_767, longest=500),
         fixed=_dta,
         names=_NAMES,
     ),
@@ -158,10 +160,10 @@ def write(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) 
         rule = f"pyreadstat must be installed to write a {ending} file"
         raise not_installed("release", rule, f"no {error.name}", "stats") from None
     kind, columns = _KINDS[ending], columns_of(con, select)
-    require(con, select, columns, kind.held)
+    require(con, select, columns, kind.capacity)
     _require_exact(con, select, columns, ending)
-    said = ", ".join(_stored(name, of, kind) for name, of in columns.items())
-    rows = con.sql(f"SELECT {said} FROM ({select})").to_arrow_table()
+    stored = ", ".join(_stored(name, of, kind) for name, of in columns.items())
+    rows = con.sql(f"SELECT {stored} FROM ({select})").to_arrow_table()
     frame, written = _frame(con, rows, columns, kind)
     options = dict(kind.options)
     labels = dictionary.kept_labels(con, RAW)
@@ -202,17 +204,17 @@ def _require_exact(
     con: duckdb.DuckDBPyConnection, select: str, columns: Mapping[str, str], ending: str
 ) -> None:
     """Raise AnonError for numbers that a file would change: it holds all as DOUBLE."""
-    asked = {}
+    conditions = {}
     for name, kind in columns.items():
         x = quote(name)
         if kind in ("FLOAT", "DOUBLE"):
-            asked[name] = f"coalesce(bool_or(NOT isfinite({x})), false)"
+            conditions[name] = f"coalesce(bool_or(NOT isfinite({x})), false)"
         elif _WHOLE.fullmatch(kind) and kind != "BOOLEAN":
-            asked[name] = f"coalesce(max(abs({x}::HUGEINT)) > {_EXACT}, false)"
-    if not asked:
+            conditions[name] = f"coalesce(max(abs({x}::HUGEINT)) > {_EXACT}, false)"
+    if not conditions:
         return
-    (found,) = con.execute(f"SELECT {', '.join(asked.values())} FROM ({select})").fetchall()
-    wrong = [name for name, is_wrong in zip(asked, found, strict=True) if is_wrong]
+    (failing,) = con.execute(f"SELECT {', '.join(conditions.values())} FROM ({select})").fetchall()
+    wrong = [name for name, is_wrong in zip(conditions, failing, strict=True) if is_wrong]
     if wrong:
         rule = f"a release in a {ending} file must have finite numbers, whole ones below 2^53"
         raise AnonError("release", rule, f"others in {listed(wrong)}", "name OUT .csv or .parquet")
@@ -240,44 +242,44 @@ def _frame(
     """Return the rows as pandas has them, and what is written beside them."""
     import pandas as pd
 
-    known, raw = dictionary.codes(con, RAW), _types(con, RAW)
-    written, found = _Written(), {}
+    codes, raw = dictionary.codes(con, RAW), _types(con, RAW)
+    written, series = _Written(), {}
     for name, sql_type in columns.items():
-        values, own = rows.column(name).combine_chunks(), known.get(name, {})
+        values, labels = rows.column(name).combine_chunks(), codes.get(name, {})
         if pa.types.is_floating(values.type):
             if sql_type == "BOOLEAN" and kind.labels:
-                own = {"0": "false", "1": "true"}
-            written.codes[name] = _present(values, own)
+                labels = {"0": "false", "1": "true"}
+            written.codes[name] = _present(values, labels)
             written.formats[name] = _format(sql_type, kind)
             written.measures[name] = "nominal" if sql_type == "BOOLEAN" else SCALE
-            found[name] = values.to_pandas()
+            series[name] = values.to_pandas()
             continue
-        is_text = raw.get(name, "VARCHAR") == "VARCHAR" and not own
+        is_text = raw.get(name, "VARCHAR") == "VARCHAR" and not labels
         is_number = _NUMBERS.fullmatch(raw.get(name, "")) is not None
-        coded = None if is_text or not kind.labels else _coded(values, own, is_number)
+        coded = None if is_text or not kind.labels else _coded(values, labels, is_number)
         if coded and all(len(text.encode()) <= kind.labels for text in coded[1].values()):
-            found[name] = pd.Series(coded[0].to_pylist(), dtype="Int32")
+            series[name] = pd.Series(coded[0].to_pylist(), dtype="Int32")
             written.codes[name], written.formats[name] = coded[1], kind.whole
             written.measures[name] = "nominal"
         else:
-            found[name] = pd.Series(values.to_pylist(), dtype=object).fillna("")
+            series[name] = pd.Series(values.to_pylist(), dtype=object).fillna("")
     written = written.without_empty()
     if kind.writer == "write_dta":
-        written = _of_whole(found, written)
+        written = _of_whole(series, written)
     else:
-        found = {n: v.astype("float64") if v.dtype == "Int32" else v for n, v in found.items()}
-    return pd.DataFrame(found), written
+        series = {n: v.astype("float64") if v.dtype == "Int32" else v for n, v in series.items()}
+    return pd.DataFrame(series), written
 
 
-def _of_whole(found: dict[str, Any], written: _Written) -> _Written:
+def _of_whole(series: dict[str, Any], written: _Written) -> _Written:
     """Return labels as Stata takes them, of columns of whole numbers, and make them such."""
     codes: dict[str, dict[float, str]] = {}
     for name, labels in written.codes.items():
-        values = found[name].dropna()
+        values = series[name].dropna()
         if written.measures[name] == SCALE and values.isin(list(labels)).all():
             continue  # a reader could not tell these numbers from codes
         if ((values % 1 == 0) & (values.abs() < _INT)).all():
-            found[name] = found[name].astype("Int32")
+            series[name] = series[name].astype("Int32")
             codes[name] = {int(code): text for code, text in labels.items() if code % 1 == 0}
     return _Written(codes, written.formats, written.measures)
 
@@ -289,18 +291,18 @@ def _types(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
 
 
 def _format(sql_type: str, kind: _Kind) -> str:
-    at = {"DATE": 0, "TIME": 2}.get(sql_type, 1 if sql_type.startswith("TIMESTAMP") else None)
-    if at is not None:
-        return kind.formats[at]
+    position = {"DATE": 0, "TIME": 2}.get(sql_type, 1 if sql_type.startswith("TIMESTAMP") else None)
+    if position is not None:
+        return kind.formats[position]
     return kind.whole if _WHOLE.fullmatch(sql_type) else ""
 
 
-def _present(values: pa.Array, known: Mapping[str, str]) -> dict[float, str]:
+def _present(values: pa.Array, labels: Mapping[str, str]) -> dict[float, str]:
     """Return the labels of those numbers that occur."""
-    if not known:
+    if not labels:
         return {}
     there = {spelled(each) for each in values.unique().to_pylist() if each is not None}
-    return {float(code): label for code, label in known.items() if code in there}
+    return {float(code): label for code, label in labels.items() if code in there}
 
 
 _CODE = re.compile(r"-?\d{1,9}")
@@ -308,14 +310,14 @@ _DIGITS = re.compile(r"(?<!\d)-?\d+(?:\.\d+)?")
 
 
 def _coded(
-    values: pa.Array, known: Mapping[str, str], is_number: bool
+    values: pa.Array, labels: Mapping[str, str], is_number: bool
 ) -> tuple[pa.Array, dict[float, str]] | None:
     """Return texts as codes, and the label of each code; None if codes of the raw file are texts.
 
     A text that labels a code of the raw file has this code. So has a text that is a number, if the
     column was one. Any other has a code that the raw file does not use.
     """
-    code_of = {label: code for code, label in known.items()}
+    code_of = {label: code for code, label in labels.items()}
     encoded = values.dictionary_encode()
     texts = encoded.dictionary.to_pylist()
     if is_number:
@@ -324,7 +326,7 @@ def _coded(
     if not all(map(_CODE.fullmatch, old.values())):
         return None
     number = {text: int(code) for text, code in old.items()}
-    used = {*known, *map(str, number.values())}
+    used = {*labels, *map(str, number.values())}
     free = (code for code in range(1, 2**31) if str(code) not in used)
     number |= {text: next(free) for text in sorted({*texts} - {*old}, key=_in_order)}
     codes = pa.array([number[text] for text in texts], pa.int32()).take(encoded.indices)

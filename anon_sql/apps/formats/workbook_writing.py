@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import duckdb
 
-from anon_sql.apps.formats.held import Held, columns_of, require
+from anon_sql.apps.formats.capacity import Capacity, columns_of, require
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import not_installed
@@ -54,8 +54,8 @@ def write(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) 
         rule = "openpyxl must be installed to write a workbook"
         raise not_installed("release", rule, f"no {error.name}", "excel") from None
     columns = columns_of(con, select)
-    held = Held(ending, _MOST_ROWS, _MOST_COLUMNS, longest=32_767, controls=True)
-    require(con, select, columns, held)
+    capacity = Capacity(ending, _MOST_ROWS, _MOST_COLUMNS, longest=32_767, controls=True)
+    require(con, select, columns, capacity)
     cells = [_cell(con, select, name, kind) for name, kind in columns.items()]
     book = Workbook(write_only=True)
     sheet = book.create_sheet(_SHEET)
@@ -77,18 +77,18 @@ def _cell(con: duckdb.DuckDBPyConnection, select: str, name: str, kind: str) -> 
     x = quote(name)
     if (decimal := _DECIMAL.fullmatch(kind)) and int(decimal[1]) <= _DIGITS:
         return f"{x}::DOUBLE AS {x}"
-    known, other = _CELLS.get(kind, ("{x}", "true"))
+    exact, other = _CELLS.get(kind, ("{x}", "true"))
     ((text,),) = con.execute(
         f"SELECT coalesce(bool_or({other.format(x=x)}), false) FROM ({select})"
     ).fetchall()
-    return f"CAST({x} AS VARCHAR) AS {x}" if text else f"{known.format(x=x)} AS {x}"
+    return f"CAST({x} AS VARCHAR) AS {x}" if text else f"{exact.format(x=x)} AS {x}"
 
 
 def _rows(
     con: duckdb.DuckDBPyConnection, query: str, text: Callable[[str], Any]
 ) -> Iterator[list[Any]]:
-    found = con.execute(query)
-    while rows := found.fetchmany(_BATCH):
+    result = con.execute(query)
+    while rows := result.fetchmany(_BATCH):
         stopping.check("release")
         for row in rows:
             yield [text(value) if isinstance(value, str) else value for value in row]
@@ -103,8 +103,11 @@ class _Fixed(ZipFile):
         super().writestr(_entry(zinfo_or_arcname), data)
 
     def write(self, filename: Any, arcname: Any = None, *_: Any, **__: Any) -> None:
-        with open(filename, "rb") as own, self.open(_entry(arcname), "w", force_zip64=True) as part:
-            shutil.copyfileobj(own, part)
+        with (
+            open(filename, "rb") as file,
+            self.open(_entry(arcname), "w", force_zip64=True) as part,
+        ):
+            shutil.copyfileobj(file, part)
 
 
 def _entry(name: str) -> ZipInfo:

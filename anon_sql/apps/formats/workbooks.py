@@ -76,12 +76,12 @@ class _Column:
 
     def count(self, values: Sequence[Any], row: int) -> None:
         """Count some cells, the first of which stands in a row of the sheet."""
-        for at, value in enumerate(values, row):
+        for position, value in enumerate(values, row):
             if value is not None:
                 kind = _kind(value)
                 self.kinds[kind] += 1
                 if kind == TEXT and not self.first:
-                    self.first = at
+                    self.first = position
 
     @property
     def type(self) -> pa.DataType:
@@ -92,11 +92,11 @@ class _Column:
         if not self.kinds or self.type != pa.string() or frozenset(self.kinds) == {TEXT}:
             return None
         name, texts, count = listed([self.name]), self.kinds[TEXT], self.kinds.total()
-        said = " and ".join(sorted({_SAID[kind] for kind in self.kinds if kind != TEXT}))
+        others = " and ".join(sorted({_SAID[kind] for kind in self.kinds if kind != TEXT}))
         if not texts:
-            return joined("", [f"{name} is text, since its values are {said}"])
+            return joined("", [f"{name} is text, since its values are {others}"])
         return (
-            f"{name} is text, since {texts:,} of its {count:,} values are not {said}, "
+            f"{name} is text, since {texts:,} of its {count:,} values are not {others}, "
             f"the first in row {self.first:,}; "
             + Option("--null", verb="")
             + " names texts that are NULL"
@@ -121,7 +121,9 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
         for row, cells in sheet.cells():
             for column, values in zip(columns, cells, strict=True):
                 column.count(values, row)
-    schema = pa.schema([pa.field(f"f{at}", each.type) for at, each in enumerate(columns)])
+    schema = pa.schema(
+        [pa.field(f"f{position}", each.type) for position, each in enumerate(columns)]
+    )
     batches = (
         pa.RecordBatch.from_arrays(
             [
@@ -134,18 +136,18 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
     )
     con.register(_ROWS_TABLE, pa.RecordBatchReader.from_batches(schema, batches))
     try:
-        said = ", ".join(
-            f"{_trimmed(f'f{at}', sheet.dialect, each.type)} AS {quote(each.name)}"
-            for at, each in enumerate(columns)
+        selected = ", ".join(
+            f"{_trimmed(f'f{position}', sheet.dialect, each.type)} AS {quote(each.name)}"
+            for position, each in enumerate(columns)
         )
-        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {said} FROM {_ROWS_TABLE}")
+        con.execute(f"CREATE TABLE {quote(table)} AS SELECT {selected} FROM {_ROWS_TABLE}")
     finally:
         con.unregister(_ROWS_TABLE)
-    found = {each.name: notice for each in columns if (notice := each.notice())}
+    notices = {each.name: notice for each in columns if (notice := each.notice())}
     of_file = [*of_names(sheet.header).values()]
     if (last := sheet.last()) is not None and is_total(last[1]):
         of_file.append(TOTAL_NOTICE)
-    return found | ({OF_FILE: joined("; ", of_file)} if of_file else {})
+    return notices | ({OF_FILE: joined("; ", of_file)} if of_file else {})
 
 
 def _trimmed(name: str, dialect: Dialect, kind: pa.DataType) -> str:
@@ -209,14 +211,14 @@ class _Sheet:
         for row in islice(sheet.iter_rows(), above, None):
             if all(filled):
                 break
-            for at, value in enumerate(row):
-                filled[at] = filled[at] or value != ""
-        used = [at for at in range(width) if filled[at]]
-        if not used or (header and all(rows[0][at] == "" for at in used)):
+            for position, value in enumerate(row):
+                filled[position] = filled[position] or value != ""
+        used = [position for position in range(width) if filled[position]]
+        if not used or (header and all(rows[0][position] == "" for position in used)):
             hint = Option("--first-row", "3") + " if the headings are in row 3"
             raise source.error("begin with headings", f"an empty row {dialect.first_row:,}", hint)
         of_csv = CsvSource(source.path, None, dialect, True, *source.called)
-        names = header_of(of_csv, [_printed(rows[0][at]) for at in used])
+        names = header_of(of_csv, [_printed(rows[0][position]) for position in used])
         start = above + header
         made = cls(
             source, dialect, lambda: islice(sheet.iter_rows(), start, None), start, names, used
@@ -226,9 +228,9 @@ class _Sheet:
     def last(self) -> tuple[int, Row] | None:
         """Return the last row that has a value, and how many rows stand before it."""
         filled = (
-            (number, [row[at] for at in self.used])
+            (number, [row[position] for position in self.used])
             for number, row in enumerate(self.rows())
-            if any(row[at] != "" for at in self.used)
+            if any(row[position] != "" for position in self.used)
         )
         return next(iter(deque(filled, maxlen=1)), None)
 
@@ -249,9 +251,9 @@ class _Sheet:
         while block := list(islice(rows, _ROWS)):
             stopping.check(self.source.called[0])
             kept = [
-                [_cell(row[at], nulls) for at in self.used]
+                [_cell(row[position], nulls) for position in self.used]
                 for row in block
-                if any(row[at] != "" for at in self.used)
+                if any(row[position] != "" for position in self.used)
             ]
             if kept:
                 yield number, list(map(list, zip(*kept, strict=True)))
@@ -358,12 +360,12 @@ def _require_values(source: Source, sheet: str, dialect: Dialect) -> None:
     """Raise AnonError for cells of an .xlsx sheet whose values a reader would lose."""
     if source.ending != ".xlsx":
         return
-    found = unread_cells(source.path, sheet, dialect.first_row)
-    if found.formulas:
-        got = f"{found.formulas:,} formulas whose results are not stored"
+    unread = unread_cells(source.path, sheet, dialect.first_row)
+    if unread.formulas:
+        got = f"{unread.formulas:,} formulas whose results are not stored"
         hint = "open it in a spreadsheet program, and save it again"
         raise source.error("have a stored result for every formula", got, hint)
-    errors = {text: count for text, count in found.errors.items() if text not in dialect.nulls}
+    errors = {text: count for text, count in unread.errors.items() if text not in dialect.nulls}
     if errors:
         got = ", ".join(f"{count:,} of {text}" for text, count in errors.items())
         null = Option("--null", shlex.quote(next(iter(errors)))) + " to read them as NULL"
