@@ -11,9 +11,9 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.options import ReleaseCall, note_file
 from anon_sql.apps.cli.output import (
-    Asked,
     Output,
     ReleasedRelation,
+    ReleaseRequest,
     describe,
     in_table,
     read_source,
@@ -88,7 +88,7 @@ def say_verdict(verdict: Verdict) -> None:
         raise typer.Exit(IS_OPEN)
 
 
-def request_of(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> Asked:
+def request_of(recipe: Recipe, *, in_files: bool = False, resume: bool = False) -> ReleaseRequest:
     """Return what a recipe asks for. Raises AnonError for an option that its method does not take.
 
     in_files: whether the release is a folder; resume: whether it continues an earlier one.
@@ -99,7 +99,7 @@ def request_of(recipe: Recipe, *, in_files: bool = False, resume: bool = False) 
     unit = parameters.pop(UNIT, PERSON)
     required, options = split(recipe.method, parameters)
     more = {manifest.UNIQUE: unique_share, UNIT: unit, manifest.LIMIT: 0, "options": options}
-    return Asked(
+    return ReleaseRequest(
         recipe.method,
         required,
         options,
@@ -113,7 +113,7 @@ def request_of(recipe: Recipe, *, in_files: bool = False, resume: bool = False) 
 def write(
     con: duckdb.DuckDBPyConnection,
     recipe: Recipe,
-    of: Asked,
+    of: ReleaseRequest,
     output: Output,
     released: ReleasedRelation,
     state: SeriesFile | None = None,

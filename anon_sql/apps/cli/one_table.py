@@ -25,10 +25,10 @@ from anon_sql.apps.cli.earlier import (
 )
 from anon_sql.apps.cli.options import ReleaseCall
 from anon_sql.apps.cli.output import (
-    Asked,
     Entering,
     Output,
     ReleasedRelation,
+    ReleaseRequest,
     describe,
     in_table,
     read_source,
@@ -96,7 +96,7 @@ def release(call: ReleaseCall) -> None:
     on_database("release", call.progress, work)
 
 
-def prepared(call: ReleaseCall) -> tuple[Output, Asked]:
+def prepared(call: ReleaseCall) -> tuple[Output, ReleaseRequest]:
     """Return what is to be written, and what is asked, before any row is read.
 
     Raises AnonError for files that cannot be read or must not be written, and for options that do
@@ -119,7 +119,7 @@ def prepared(call: ReleaseCall) -> tuple[Output, Asked]:
         "options": options,
     }
     in_parts = PartsOptions(large.parts, large.part_rows, large.resume, output.in_files)
-    return output, Asked(fold(call.method), required, options, roles, {}, stated, in_parts)
+    return output, ReleaseRequest(fold(call.method), required, options, roles, {}, stated, in_parts)
 
 
 def read_rows(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> dict[str, Words]:
@@ -165,7 +165,7 @@ def _suggest(con: duckdb.DuckDBPyConnection, call: ReleaseCall) -> None:
     )
 
 
-def _check(con: duckdb.DuckDBPyConnection, request: Asked) -> None:
+def _check(con: duckdb.DuckDBPyConnection, request: ReleaseRequest) -> None:
     """Raise AnonError for the first fault of a call, as every host does, before roles are named."""
     values = {**request.required, **request.options}
     others = {name: value for name, value in values.items() if name not in ("k", "like")}
@@ -174,8 +174,12 @@ def _check(con: duckdb.DuckDBPyConnection, request: Asked) -> None:
 
 
 def bind(
-    con: duckdb.DuckDBPyConnection, call: ReleaseCall, request: Asked, *, in_series: bool = False
-) -> Asked:
+    con: duckdb.DuckDBPyConnection,
+    call: ReleaseCall,
+    request: ReleaseRequest,
+    *,
+    in_series: bool = False,
+) -> ReleaseRequest:
     """Return what is asked with the columns of each role, and with the relations of other files.
 
     in_series: whether the release is one of a series, whose state checks the call.
@@ -193,7 +197,7 @@ def bind(
 def judge(
     con: duckdb.DuckDBPyConnection,
     call: ReleaseCall,
-    request: Asked,
+    request: ReleaseRequest,
     released: ReleasedRelation,
     *,
     in_series: bool = False,
@@ -220,7 +224,7 @@ def judge(
     return Judged(measures, unique_on_kept(con, "FROM released", kept, share, k))
 
 
-def tell(call: ReleaseCall, request: Asked, measures: Mapping[str, Any]) -> None:
+def tell(call: ReleaseCall, request: ReleaseRequest, measures: Mapping[str, Any]) -> None:
     """Print what was made, and its measures."""
     console.say(
         f"{call.out}: {request.method}, k = {request.required['k']}, from {shown(call.source)}"
@@ -231,7 +235,7 @@ def tell(call: ReleaseCall, request: Asked, measures: Mapping[str, Any]) -> None
 def warn(
     con: duckdb.DuckDBPyConnection,
     call: ReleaseCall,
-    request: Asked,
+    request: ReleaseRequest,
     noticed: Mapping[str, Words],
     unique: str | None,
     again: Sequence[str] = (),

@@ -394,14 +394,14 @@ def with_dialect(command: Callable[..., None]) -> Callable[..., None]:
     return with_options(command, "written_as", _DIALECT, partial(_dialect, command.__name__))
 
 
-def _dialect(function: str, **given: Any) -> Dialect:
-    signs = {name: given.pop(name) for name in notations.PARAMETERS}
+def _dialect(function: str, **stated: Any) -> Dialect:
+    signs = {name: stated.pop(name) for name in notations.PARAMETERS}
     names = ("sheet", "first_row", "variable_labels", "without_total_row")
-    of_others = {name: given.pop(name) for name in names}
-    as_codes = tuple(given.pop("as_codes"))
-    missing = missing_codes.of_options(function, given.pop("missing"))
-    found = dialect(function, **given, notations=notations.declared(function, signs))
-    return replace(found, missing=missing, as_codes=as_codes, **of_others)
+    of_others = {name: stated.pop(name) for name in names}
+    as_codes = tuple(stated.pop("as_codes"))
+    missing = missing_codes.of_options(function, stated.pop("missing"))
+    dialect_stated = dialect(function, **stated, notations=notations.declared(function, signs))
+    return replace(dialect_stated, missing=missing, as_codes=as_codes, **of_others)
 
 
 def read_raw(
@@ -448,20 +448,23 @@ def name_roles(
     ``*`` becomes the names of the columns that it stands for. releases: whether they are released.
     Raises AnonError as ``assign`` does, and for a ``*`` that would release identifiers.
     """
-    given = {name: names or None for name, names in roles.items()}
-    bound = {**given, "entity": entity}
+    bound = {**{name: names or None for name, names in roles.items()}, "entity": entity}
     relation, _ = described_by_name(con, function, "raw", bound)
-    found = roles_of(function, relation, bound)
-    relation.agrees(found)
+    bound_roles = roles_of(function, relation, bound)
+    relation.agrees(bound_roles)
     if releases:
         refuse_identifiers(
-            con, function, "raw", found.rest_parameter, {n: relation.types[n] for n in found.rest}
+            con,
+            function,
+            "raw",
+            bound_roles.rest_parameter,
+            {n: relation.types[n] for n in bound_roles.rest},
         )
     named = {fold(name) for name in roles["identifiers"] or []}
     named |= {name for name, text in relation.comments.items() if clear_tag(text)}
     for role, parameter in PARAMETER.items():
         others = set() if entity is None else {fold(entity)} - named
-        roles[parameter] = [name for name in getattr(found, role) if fold(name) not in others]
+        roles[parameter] = [name for name in getattr(bound_roles, role) if fold(name) not in others]
 
 
 def measured(

@@ -68,7 +68,7 @@ def read_source(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReleaseRequest:
     """What is asked of the release of one table.
 
     required, options: of the manifest, as ``split`` returns them. roles: columns by ``ROLES``.
@@ -92,54 +92,58 @@ class Asked:
 
 @contextmanager
 def in_table(
-    con: duckdb.DuckDBPyConnection, asked: Asked, target: Path
+    con: duckdb.DuckDBPyConnection, request: ReleaseRequest, target: Path
 ) -> Iterator[ReleasedRelation]:
     """Make the relation ``released`` from the relation ``raw``.
 
     The files of a release in parts exist until the end.
     """
     (rows,) = con.execute("SELECT count(*) FROM raw").fetchall()[0]
-    call, in_parts = asked.call, asked.in_parts
+    call, in_parts = request.call, request.in_parts
     options = {name: value for name, value in call.items() if name != "k"}
-    checked = relation_call(con, "raw", asked.method, call["k"], options)
+    checked = relation_call(con, "raw", request.method, call["k"], options)
     if one_statement(checked, rows, in_parts):
-        with released_by_name(con, checked, call) as select, stored(con, select, {}) as found:
-            con.execute(f"CREATE TEMP VIEW released AS {found.select}")
+        with (
+            released_by_name(con, checked, call) as select,
+            stored(con, select, {}) as stored_release,
+        ):
+            con.execute(f"CREATE TEMP VIEW released AS {stored_release.select}")
             yield ReleasedRelation(
-                found.rows, found.files if in_parts.in_files else ["FROM released"]
+                stored_release.rows,
+                stored_release.files if in_parts.in_files else ["FROM released"],
             )
         return
     with released_in_parts(con, checked, Place.beside(target), in_parts) as released:
         con.execute(f"CREATE TEMP VIEW released AS {released.select}")
         written = released.written
         released_rows = written.rows - written.suppressed
-        known = {"rows": written.rows, "released_rows": released_rows, "parts": written.parts}
+        measures = {"rows": written.rows, "released_rows": released_rows, "parts": written.parts}
         if checked.request.suppressed == "drop":
-            known["suppressed"] = written.suppressed
+            measures["suppressed"] = written.suppressed
         yield ReleasedRelation(
             released_rows,
             released.ordered,
-            known if written.rows > MEASURED else {},
+            measures if written.rows > MEASURED else {},
             released.arrow,
         )
 
 
 def describe(
     con: duckdb.DuckDBPyConnection,
-    asked: Asked,
+    request: ReleaseRequest,
     state: SeriesFile | None = None,
     earlier: Mapping[str, Path] | None = None,
 ) -> dict[str, Any]:
     """Return the manifest of ``raw`` and ``written``. earlier: files of releases, by relation."""
-    cast_values(con, "release", "written", asked.roles["quasi"], asked.options["format"])
-    compared = in_types_of_raw(con, "written", whole_tuple(con, asked.roles))
+    cast_values(con, "release", "written", request.roles["quasi"], request.options["format"])
+    compared = in_types_of_raw(con, "written", whole_tuple(con, request.roles))
     return manifest.make(
         con,
         ("raw", compared),
-        asked.method,
-        {**asked.required, **asked.stated, **naming(state)},
-        asked.roles,
-        asked.relations["hierarchy"],
+        request.method,
+        {**request.required, **request.stated, **naming(state)},
+        request.roles,
+        request.relations["hierarchy"],
         earlier,
     )
 
@@ -236,13 +240,12 @@ def warning_of_blanks(con: duckdb.DuckDBPyConnection, remedy: str, trimmed: bool
         return None
     released = {fold(name) for name in con.table("released").columns}
     columns = [name for name in con.table("raw").columns if fold(name) in released]
-    found, _ = files.blanks(con, "raw", columns)
-    if not found:
+    with_blanks, _ = files.blanks(con, "raw", columns)
+    if not with_blanks:
         return None
-    count = sum(found.values())
-    return (
-        f"{count:,} values of {listed([*found])} have blanks around them; {remedy} to remove them"
-    )
+    count = sum(with_blanks.values())
+    names = listed([*with_blanks])
+    return f"{count:,} values of {names} have blanks around them; {remedy} to remove them"
 
 
 _ALWAYS = ("k", "suppressed", "seed")  # constraints that a manifest states with their defaults
@@ -256,12 +259,12 @@ def split(method: str, parameters: Mapping[str, Any]) -> tuple[dict[str, Any], d
     if fold(method) not in release_methods():
         hint = did_you_mean(method, release_methods())
         raise AnonError("release", "--method must be a release function", f"'{method}'", hint)
-    known = takes(fold(method))
+    declarations = takes(fold(method))
     for name in parameters:
-        if name not in known:
+        if name not in declarations:
             rule = f"{flag(name)} must come with --method {' or '.join(takers(name))}"
             raise AnonError("release", rule, f"--method {method}")
-    values = {name: known[name].default for name in (*_ALWAYS, "format")} | dict(parameters)
+    values = {name: declarations[name].default for name in (*_ALWAYS, "format")} | dict(parameters)
     required = {name: values[name] for name in manifest.PROMISED if name in values}
     apart = {*manifest.PROMISED, *manifest.ROLES, "hierarchy"}
     return required, {name: value for name, value in values.items() if name not in apart}

@@ -100,9 +100,9 @@ def roles(
             raise AnonError(NAME, "--table must name a table", "an empty name")
 
         def suggest(con: duckdb.DuckDBPyConnection) -> None:
-            stated, said = files.detected(source, written_as, (NAME, "FILE"))
+            stated, detected = files.detected(source, written_as, (NAME, "FILE"))
             noticed = files.read_source(con, source, "raw", dialect=stated, called=(NAME, "FILE"))
-            options.note_file(source, noticed, *said)
+            options.note_file(source, noticed, *detected)
             lines: Iterator[str] = iter(())
             if recipe is not None:
                 proposed, noted = reading(con, source, stated, again=True)
@@ -138,11 +138,11 @@ def _write_recipe(
     con: duckdb.DuckDBPyConnection,
     source: Path,
     path: Path,
-    found: Sequence[dict[str, Any]],
+    suggested: Sequence[dict[str, Any]],
     written_as: Dialect,
 ) -> Iterator[str]:
     """Write a first recipe and return lines that say so."""
-    tables = first_recipe(con, source, path.absolute().parent, found, written_as)
+    tables = first_recipe(con, source, path.absolute().parent, suggested, written_as)
     tried = _tried(con, path, tables)
     with atomic_file(path) as temporary:
         recipes.write(temporary, **tables)
@@ -170,11 +170,11 @@ def _tried(con: duckdb.DuckDBPyConnection, path: Path, tables: dict[str, Any]) -
     if tried.why:
         tables["release"]["t"] = tried.t
         lines = [f"{path}: t = {tried.t:g}, because {tried.why}"]
-    found = tried.verdict
-    rules = listed(list(dict.fromkeys(each.rule for each in found.reasons)))
-    said = f"{found.level}{f' ({rules})' if rules else ''}"
-    lines.append(f"{path}: {tried.where} were released to try it; the verdict was {said}")
-    reds = [each for each in found.reasons if each.level == RED]
+    verdict = tried.verdict
+    rules = listed(list(dict.fromkeys(each.rule for each in verdict.reasons)))
+    level = f"{verdict.level}{f' ({rules})' if rules else ''}"
+    lines.append(f"{path}: {tried.where} were released to try it; the verdict was {level}")
+    reds = [each for each in verdict.reasons if each.level == RED]
     return lines + [f"{each.level} {each.rule}: {each.sentence}" for each in reds]
 
 
@@ -182,7 +182,7 @@ def first_recipe(
     con: duckdb.DuckDBPyConnection,
     source: Path,
     folder: Path,
-    found: Sequence[dict[str, Any]],
+    suggested: Sequence[dict[str, Any]],
     written_as: Dialect,
 ) -> dict[str, Any]:
     """Return the tables of a first recipe of the relation ``raw``.
@@ -200,9 +200,9 @@ def first_recipe(
         if table is None
         else {"database": relative, "table": table, **schema, **trim}
     )
-    roles_found = by_role(found)
+    roles_found = by_role(suggested)
     release = {"method": "anonymize", "k": 5, **disclosed(roles_found)}
-    if (entity := entity_of(found)) is not None:
+    if (entity := entity_of(suggested)) is not None:
         release["entity"] = entity
     return {
         "source": stated,
@@ -225,13 +225,13 @@ def as_written(dialect: Dialect) -> dict[str, Any]:
         *("delimiter", "quote", "header", "encoding", "trim"),
         *("sheet", "first_row", "variable_labels", "without_total_row"),
     )
-    said = {name: getattr(dialect, name) for name in names}
-    changed = {name: value for name, value in said.items() if value != getattr(default, name)}
+    values = {name: getattr(dialect, name) for name in names}
+    changed = {name: value for name, value in values.items() if value != getattr(default, name)}
     nulls = [text for text in dialect.nulls if text]
     written = notations.as_recipe(dialect.notations)
     missing = {name: list(codes) for name, codes in dialect.missing}
     listed_ = {"null": nulls, "missing": missing, "as_codes": list(dialect.as_codes)}
-    return {**changed, **{name: said for name, said in listed_.items() if said}, **written}
+    return {**changed, **{name: values for name, values in listed_.items() if values}, **written}
 
 
 def _stem(path: Path) -> str:
@@ -242,22 +242,22 @@ def _stem(path: Path) -> str:
     return path.name[: -len(files.kind(path, NAME)[1])] or path.name
 
 
-def _comments(found: Sequence[dict[str, Any]], names: Sequence[str]) -> Iterator[str]:
+def _comments(suggested: Sequence[dict[str, Any]], names: Sequence[str]) -> Iterator[str]:
     """Return a COMMENT statement for each column."""
     relation = ".".join(map(quote, names))
-    for each in found:
+    for each in suggested:
         column = f"{relation}.{quote(each['column_name'])}"
         text = each["comment"] or f"anon:{each['role']}"
         yield f"COMMENT ON COLUMN {column} IS {literal(text)};"
 
 
-def _schema(found: Sequence[dict[str, Any]], model: str) -> Iterator[str]:
+def _schema(suggested: Sequence[dict[str, Any]], model: str) -> Iterator[str]:
     """Return the lines of a schema.yml; a text of JSON is also one of YAML."""
     yield from ("version: 2", "", "models:", f"  - name: {_yaml(model)}", "    columns:")
-    for each in found:
+    for each in suggested:
         yield f"      - name: {_yaml(each['column_name'])}"
-        said = each["reason"] if each["comment"] else f"Suggested: {each['reason']}"
-        yield f"        description: {_yaml(f'{said[0].upper()}{said[1:]}.')}"
+        description = each["reason"] if each["comment"] else f"Suggested: {each['reason']}"
+        yield f"        description: {_yaml(f'{description[0].upper()}{description[1:]}.')}"
         yield f"        meta: {{anon: {each['role']}}}"
 
 

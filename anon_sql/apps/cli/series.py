@@ -10,7 +10,7 @@ import duckdb
 
 from anon_sql.apps.cli import console, one_table
 from anon_sql.apps.cli.options import ReleaseCall, changed, refuse
-from anon_sql.apps.cli.output import Asked, Entering, ReleasedRelation, describe
+from anon_sql.apps.cli.output import Entering, ReleasedRelation, ReleaseRequest, describe
 from anon_sql.apps.cli.progress import on_database
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.series_file import STATE, SeriesFile, require_kept
@@ -75,7 +75,7 @@ def recover(state: SeriesFile | None) -> None:
 
 
 def released_in(
-    con: duckdb.DuckDBPyConnection, state: SeriesFile, request: Asked
+    con: duckdb.DuckDBPyConnection, state: SeriesFile, request: ReleaseRequest
 ) -> ReleasedRelation:
     """Make ``released`` from ``raw``, and the next state."""
     return ReleasedRelation(state.release(con, request.method, request.call), ["FROM released"])

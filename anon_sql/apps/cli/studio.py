@@ -55,8 +55,8 @@ def studio(
             raise not_installed(NAME, rule, f"no {error.name}", NAME) from None
         folder = Path(tempfile.mkdtemp(prefix="anon-sql-studio-"))
         try:
-            said = {"path": str(path), "start": str(Path.cwd())}
-            serve(said, folder, port, _print if no_open else lambda url: _open(url, folder))
+            description = {"path": str(path), "start": str(Path.cwd())}
+            serve(description, folder, port, _print if no_open else lambda url: _open(url, folder))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 

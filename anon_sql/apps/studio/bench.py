@@ -86,9 +86,9 @@ class Bench:
 
     def table(self) -> dict[str, Any]:
         """Return what is known of the source without looking at a value, and its recipe."""
-        con, found, noticed = self.con, None, self.ready()
+        con, tables, noticed = self.con, None, self.ready()
         if self.source.is_recipe:
-            found = tables_of(self.source.recipe, self.start)
+            tables = tables_of(self.source.recipe, self.start)
         rows = figures.one(con, "rows", "SELECT count(*) AS rows FROM raw")
         columns = by_recipe.types_of_raw(con)
         file, table = self.source.file
@@ -104,7 +104,7 @@ class Bench:
             "noticed": words(noticed.items()),
             "every": self._every(),
             "beside": self.source.beside(columns),
-            "tables": found,
+            "tables": tables,
             "hierarchies": self.source.hierarchies(columns),
             "methods": rows_of(con, "SELECT name, what, needs, perturbative FROM anon_methods()"),
             "relation": self.source.relation(con, compared=self._every() == 1),
@@ -135,8 +135,8 @@ class Bench:
 
         Such a table is larger than a quarter of the memory that DuckDB may use.
         """
-        asked = "SELECT count(*), current_setting('memory_limit') FROM raw"
-        ((rows, limit),) = self.con.execute(asked).fetchall()
+        query = "SELECT count(*), current_setting('memory_limit') FROM raw"
+        ((rows, limit),) = self.con.execute(query).fetchall()
         columns, memory = len(self.con.table("raw").columns), size_in_bytes(limit)
         if memory is None or rows * columns * _BYTES <= memory / 4:
             return 1
@@ -149,10 +149,12 @@ class Bench:
         if every > 1:
             of = "few"
             self.con.execute("CREATE OR REPLACE TABLE few AS " + figures.every_row(every))
-        found = suggestions(self.con, NAME, of)
-        tables = first_recipe(self.con, self.source.path, self.start, found, self.source.written_as)
+        suggested = suggestions(self.con, NAME, of)
+        tables = first_recipe(
+            self.con, self.source.path, self.start, suggested, self.source.written_as
+        )
         return {
-            "columns": [figures.of_column(each, of) for each in found],
+            "columns": [figures.of_column(each, of) for each in suggested],
             "tables": None if self.source.is_recipe else tables,
         }
 
@@ -186,18 +188,18 @@ class Bench:
         if "effort" in takes(recipe.method):
             recipe = replace(recipe, parameters={**recipe.parameters, "effort": "fast"})
         with Progress(NAME, 2) as progress:
-            _told(progress, "release", 0)
+            _show(progress, "release", 0)
             _, request = self._make(recipe, tables)
-            _told(progress, "measures")
-            found = figures.of_release(self.con, request)
-        return {**found, "release": figures.release_statement(recipe, "raw")}
+            _show(progress, "measures")
+            measures = figures.of_release(self.con, request)
+        return {**measures, "release": figures.release_statement(recipe, "raw")}
 
     def attacks(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return what the release that is there discloses and costs, as a verdict takes it."""
         recipe = self._recipe(tables)
         drawn = self._drawn(recipe)
-        found = measure(self.con, of_recipe.requested(recipe), None, drawn=drawn)
-        return {"measured": asdict(found)}
+        measured = measure(self.con, of_recipe.requested(recipe), None, drawn=drawn)
+        return {"measured": asdict(measured)}
 
     def compare(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Return the recommended k, and what releases with other k and l would lose."""
@@ -208,11 +210,11 @@ class Bench:
         """Return the recommended k; the last one again if only k or l is another."""
         request = of_recipe.requested(recipe)
         others = {name: value for name, value in request.items() if name not in ("k", "l")}
-        asked = (others, recipe.hierarchies, recipe.environment, recipe.stricter)
-        if self._tried is None or self._tried[0] != asked:
+        key = (others, recipe.hierarchies, recipe.environment, recipe.stricter)
+        if self._tried is None or self._tried[0] != key:
             judging = of_recipe.judging(recipe, NAME)
             drawn = self._drawn(recipe)
-            self._tried = asked, facts.recommended(self.con, request, judging, drawn)
+            self._tried = key, facts.recommended(self.con, request, judging, drawn)
         return self._tried[1]
 
     def _gains(self, recipe: Recipe, request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -231,31 +233,31 @@ class Bench:
     def _drawn(self, recipe: Recipe) -> Drawn:
         """Return the queries on the quasi-identifiers; the last ones again if they are the same."""
         request = of_recipe.requested(recipe)
-        asked = (request["quasi"], recipe.hierarchies)
-        if self._questions is None or self._questions[0] != asked:
-            self._questions = asked, Drawn(self.con, request)
+        key = (request["quasi"], recipe.hierarchies)
+        if self._questions is None or self._questions[0] != key:
+            self._questions = key, Drawn(self.con, request)
         return self._questions[1]
 
     def check(self, tables: Mapping[str, Any]) -> dict[str, Any]:
         """Make the release, audit and attack it, and judge it."""
         recipe = self._recipe(tables)
         with Progress(NAME, 6) as progress:
-            _told(progress, "release", 0)
+            _show(progress, "release", 0)
             released, request = self._make(recipe, tables)
-            _told(progress, "audit")
+            _show(progress, "audit")
             checks = settled(rows_of(self.con, audit_statement(request)), request, made=request)
-            _told(progress, "verdict")
+            _show(progress, "verdict")
             measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
-            _told(progress, "attacks")
+            _show(progress, "attacks")
             measured = with_gains(measured, self._gains(recipe, request))
             attacked = figures.attacks(self.con, request)
-            _told(progress, "figures")
-            found = figures.of_release(self.con, request)
-            _told(progress, "distributions")
+            _show(progress, "figures")
+            measures = figures.of_release(self.con, request)
+            _show(progress, "distributions")
             spread = figures.distributions(self.con, request)
         self._made = Made(copy.deepcopy(dict(tables)), released, measured)
         return {
-            **found,
+            **measures,
             "measured": asdict(measured),
             "criteria": self._criteria(recipe, measured),
             "attacks": attacked,
@@ -275,13 +277,18 @@ class Bench:
         if made and not self._is_there(tables):
             self.check(tables)
         self._require_there(tables)
-        said = of_recipe.judging(recipe, NAME)
-        found = verdict(measured_of(measured), **said)
+        judging = of_recipe.judging(recipe, NAME)
+        judgment = verdict(measured_of(measured), **judging)
         request = {**recipe.parameters, **of_recipe.requested(recipe)}
         with Progress(NAME, MOST_CHANGES + 1) as progress:
-            _told(progress, "trying the release on few rows", 0)
+            _show(progress, "trying the release on few rows", 0)
             tried = remedied(
-                self.con, recipe.method, request, found, said, lambda note: _told(progress, note)
+                self.con,
+                recipe.method,
+                request,
+                judgment,
+                judging,
+                lambda note: _show(progress, note),
             )
         return {"reasons": [asdict(each) for each in tried.reasons]}
 
@@ -323,8 +330,8 @@ class Bench:
         recipe = self._recipe(tables)
         self._require_there(tables)
         hidden = [] if clear else recipe.roles["identifiers"]
-        found = figures.pairs(self.con, of_recipe.requested(recipe), max(offset, 0), hidden)
-        return {**found, "hidden": bool(hidden)}
+        rows = figures.pairs(self.con, of_recipe.requested(recipe), max(offset, 0), hidden)
+        return {**rows, "hidden": bool(hidden)}
 
     def save(self, tables: Mapping[str, Any], file: str, overwrite: bool) -> dict[str, Any]:
         """Write the recipe alone."""
@@ -370,7 +377,7 @@ class Bench:
             complete = manifest.with_output(written, output.target)
             sources = summary.Sources(recipe.file, output.target, recipe, control=recipe.control)
             request = {**of_recipe.requested(recipe), **manifest.stated(recipe.statement)}
-            said = facts.of_summary(
+            content = facts.of_summary(
                 self.con,
                 request,
                 {
@@ -385,7 +392,7 @@ class Bench:
                 self._drawn(recipe),
             )
             with atomic_file(paths["summary"]) as temporary:
-                temporary.write_text(rendering.of_summary(said), "utf-8")
+                temporary.write_text(rendering.of_summary(content), "utf-8")
         without = {name: each for name, each in complete.items() if name != "recipe"}
         written_as = of_recipe.dialect_of(NAME, recipe)
         plain = summary.Sources(recipe.file, output.target, dialect=written_as)
@@ -465,7 +472,7 @@ def _all_or_none(paths: Sequence[Path]) -> Iterator[None]:
         raise
 
 
-def _told(progress: Progress, note: str, done: int = 1) -> None:
+def _show(progress: Progress, note: str, done: int = 1) -> None:
     stopping.check(NAME)
     progress.note = note
     progress.advance(done)

@@ -51,13 +51,13 @@ PARQUET = ".parquet"
 class Source:
     """The source of a studio.
 
-    path: as the command takes it. start: the folder that the studio was started in. said: how a CSV
-    file is written, as ``csv_file.stated`` returns it, or the ``sheet`` of a workbook; None if
+    path: as the command takes it. start: the folder that the studio was started in. stated: how a
+    CSV file is written, as ``csv_file.stated`` returns it, or the ``sheet`` of a workbook; None if
     nothing was said.
     """
 
-    def __init__(self, path: Path, start: Path, said: Mapping[str, Any] | None):
-        self.path, self.start, self._said = path, start, said or {}
+    def __init__(self, path: Path, start: Path, stated: Mapping[str, Any] | None):
+        self.path, self.start, self._stated = path, start, stated or {}
         self.is_recipe = recipes.is_recipe(path)
         self._notations: Declared = ()  # of columns, once the file was read
         self._missing: Missing = ()  # codes that the file declares
@@ -104,16 +104,20 @@ class Source:
         if self.is_recipe:
             return csv_file.Look(of_recipe.dialect_of(NAME, self.recipe))
         if not self.is_csv:
-            return csv_file.Look(Dialect(sheet=self._said.get("sheet")))
-        return csv_file.look(self.path, self._said)
+            return csv_file.Look(Dialect(sheet=self._stated.get("sheet")))
+        return csv_file.look(self.path, self._stated)
 
     @property
     def written_as(self) -> Dialect:
         """Return how a file is read, with the notations and missing codes that its columns have."""
-        found = replace(self.look.dialect, missing=self.look.dialect.missing or self._missing)
+        as_looked_at = replace(
+            self.look.dialect, missing=self.look.dialect.missing or self._missing
+        )
         changed = self._notations or self.merged
         trim = bool(self.merged)
-        return replace(found, notations=self._notations, trim=trim) if changed else found
+        return (
+            replace(as_looked_at, notations=self._notations, trim=trim) if changed else as_looked_at
+        )
 
     def written(self) -> dict[str, Any] | None:
         """Return how a CSV file is read; None for another source."""
@@ -144,16 +148,16 @@ class Source:
         self._require_there()
         if self.is_recipe:
             return by_recipe.load(con, NAME, self.recipe)
-        found = read_source(con, self.path, "raw", self.look.dialect, None)
-        if self.is_csv and self._said.get("typed", True):
+        noticed = read_source(con, self.path, "raw", self.look.dialect, None)
+        if self.is_csv and self._stated.get("typed", True):
             self._notations = notations.proposed(con, "raw")
         self._missing = missing(con, "raw")
         self.merged = files.blanks(con, "raw", con.table("raw").columns)[1]
         if self._notations or self.merged:
             kind = "VIEW" if self.ending == PARQUET else "TABLE"
             con.execute(f"DROP {kind} raw")
-            found = read_source(con, self.path, "raw", self.written_as, None)
-        return found
+            noticed = read_source(con, self.path, "raw", self.written_as, None)
+        return noticed
 
     def relation(self, con: duckdb.DuckDBPyConnection, *, compared: bool) -> dict[str, Any]:
         """Return how DuckDB alone reads the rows of ``raw``: by a name, or else by a call.
@@ -184,44 +188,44 @@ class Source:
         except AnonError as error:
             return {"name": path.name, "differs": [sentence(error)[0]], "tables": None}
         differs = []
-        found = tables_of(recipe, self.start)
+        tables = tables_of(recipe, self.start)
         if table is None and of_recipe.dialect_of(NAME, recipe) != self.written_as:
             differs.append("It reads the file in another way.")
-            stated = {n: each for n, each in found["source"].items() if n not in DIALECT}
-            found["source"] = stated | as_written(self.written_as)
+            stated = {n: each for n, each in tables["source"].items() if n not in DIALECT}
+            tables["source"] = stated | as_written(self.written_as)
         try:
             recipes.require_content(NAME, recipe)
         except AnonError as error:
             differs.append(sentence(error)[0])
-            found["source"]["sha256"] = digest(recipe.file)
+            tables["source"]["sha256"] = digest(recipe.file)
         try:
             recipes.require_schema(NAME, recipe, columns)
         except AnonError as error:
             differs = [sentence(error)[0], *differs]
             return {"name": path.name, "differs": differs, "tables": None}
-        return {"name": path.name, "differs": differs, "tables": found}
+        return {"name": path.name, "differs": differs, "tables": tables}
 
     def hierarchies(self, columns: Mapping[str, str]) -> dict[str, str]:
         """Return the file of a hierarchy for each column that has one in the present folder."""
-        found: dict[str, str] = {}
+        trees: dict[str, str] = {}
         for folder in (Path("hierarchies"), Path()):
             there = {path.name for path in (self.start / folder).glob("*.csv")}
             for name in columns:
                 if f"{name}.csv" in there:
-                    found.setdefault(name, str(folder / f"{name}.csv"))
+                    trees.setdefault(name, str(folder / f"{name}.csv"))
         file = self.file[0].name
-        return {name: path for name, path in found.items() if path != file}
+        return {name: path for name, path in trees.items() if path != file}
 
 
 def tables_of(recipe: Recipe, folder: Path) -> dict[str, Any]:
     """Return the tables of a recipe as they are in a file in ``folder``."""
-    found = recipes.tables(NAME, recipe.path)
-    found.pop("recipe")
+    tables = recipes.tables(NAME, recipe.path)
+    tables.pop("recipe")
     for name in ("file", "database", "control"):
-        if name in found["source"]:
-            path = recipe.path.parent / found["source"][name]
-            found["source"][name] = system.relative(path, folder)
-    found["hierarchies"] = {
+        if name in tables["source"]:
+            path = recipe.path.parent / tables["source"][name]
+            tables["source"][name] = system.relative(path, folder)
+    tables["hierarchies"] = {
         name: system.relative(path, folder) for name, path in recipe.hierarchies.items()
     }
-    return found
+    return tables

@@ -71,7 +71,7 @@ _VALUES = {
     "tab": "“tab”",
     "''": "“none”",
     "…": "the encoding of the file",
-    **{name: f"“{said}”" for name, said in ENCODINGS.items()},
+    **{name: f"“{encoding_name}”" for name, encoding_name in ENCODINGS.items()},
 }
 
 
