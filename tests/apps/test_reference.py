@@ -30,7 +30,7 @@ def file(text=HEADER, macro=MACRO):
 
 
 def test_a_header_in_its_parts():
-    entry = headers.read(file())
+    entry = headers.read_entry(file())
     assert entry.description == "What it does."
     assert entry.parameters == ("tbl", "k := [1, 2]", "l := NULL")
     assert entry.note == ""
@@ -44,12 +44,12 @@ def test_a_header_in_its_parts():
 def test_a_header_that_lacks_a_line(line):
     text = re.sub(rf"-- {line}: .*\n", "", HEADER)
     with pytest.raises(ValueError, match=f"release/raiden.sql: the header lacks {line}"):
-        headers.read(file(text))
+        headers.read_entry(file(text))
 
 
 def test_a_macro_that_is_not_the_file():
     with pytest.raises(ValueError, match="a macro of the file's name"):
-        headers.read(file(macro="CREATE OR REPLACE MACRO other(tbl) AS 1"))
+        headers.read_entry(file(macro="CREATE OR REPLACE MACRO other(tbl) AS 1"))
 
 
 @pytest.mark.parametrize("entry", headers.entries(), ids=lambda entry: entry.name)
@@ -104,7 +104,7 @@ def test_the_names_beside_those_of_arx_and_sdcmicro_exist():
     page = Path("docs/look-up/names-in-arx-and-sdcmicro.md").read_text("utf-8")
     rows = [line.split("|")[3] for line in page.splitlines() if line.startswith("|")]
     written = [call for row in rows for call in re.findall(r"`([^`]+)`", row)]
-    entries = [headers.read(file) for file in sql_files() if file.public]
+    entries = [headers.read_entry(file) for file in sql_files() if file.public]
     named = {entry.name for entry in entries} | {name for e in entries for name in e.names}
     columns = " ".join(entry.returns for entry in entries)
     assert len(written) > 30

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import anon_sql
 from anon_sql.core.labels import grammar as labels
 from tests.drawing import examples
+from tests.sentence import fails
 
 pytestmark = pytest.mark.quick
 
@@ -60,13 +61,10 @@ MALFORMED = {
     "[1,2]": "a range that is not [low, high]",
     "[1, 2] ": "a range that is not [low, high]",
     "[1]": "a range that is not [low, high]",
-    "[]": "a range that is not [low, high]",
+    "[]": "no value where one must be",
     "[1, 2, 3]": "a range that is not [low, high]",
-    "[a, b]": "a range that is not [low, high]",
-    "[1, *]": "a range that is not [low, high]",
-    "[1, nan]": "a range that is not [low, high]",
-    "[\u0661, \u0662]": "a range that is not [low, high]",
-    "[2000-01-01, 2000-1-2]": "a range that is not [low, high]",
+    "[1, *]": "a value that must stand in quotes",
+    "[a b, 'c]": "a quote that does not close",
     "{a": "a set that does not close or go on with ', '",
     "{a,b}": "a set that does not close or go on with ', '",
     "{a, b} ": "a set that does not close or go on with ', '",
@@ -237,6 +235,11 @@ def test_a_malformed_label(label, reader):
         ("1e", None),
         ("\u0663", None),
         ("nan", None),
+        ("[a, b]", ("a", "b")),  # of ordered categories
+        ("['a, b', c]", ("a, b", "c")),
+        ("[1, nan]", ("1", "nan")),
+        ("[\u0661, \u0662]", ("\u0661", "\u0662")),
+        ("[2000-01-01, 2000-1-2]", ("2000-01-01", "2000-1-2")),
         ("39", ("39", "39")),
         ("-0.0", ("-0.0", "-0.0")),
         (".5", (".5", ".5")),
@@ -248,3 +251,18 @@ def test_a_malformed_label(label, reader):
 )
 def test_ends_of_a_label(label, ends):
     assert labels.bounds(label) == ends
+
+
+@pytest.mark.parametrize("label", ["[a, b]", "[1, nan]", "[\u0661, \u0662]", "[1, 2000-1-2]"])
+@pytest.mark.parametrize(
+    "values", ["i % 5", "DATE '2000-01-01' + (i % 3)::INTEGER", "'v' || i % 2"]
+)
+def test_a_range_of_categories_is_no_label_of_numbers_dates_or_text(con, label, values):
+    con.execute(
+        f"CREATE OR REPLACE TABLE numbers AS SELECT {values} AS a, 's' AS s FROM range(20) AS made(i)"
+    )
+    con.execute("CREATE OR REPLACE TABLE shown AS SELECT $1::VARCHAR AS a, s FROM numbers", [label])
+    assert "got 1 class with other" in fails(con, "SELECT gcp('numbers', 'shown', quasi := 'a')")
+    audit = "FROM audit('numbers', 'shown', k := 2, quasi := 'a', keep := 's')"
+    found = con.sql(f"SELECT found, passed {audit} WHERE property = 'true_labels'")
+    assert found.fetchall() == [(20, False)]

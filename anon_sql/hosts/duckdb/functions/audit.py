@@ -74,6 +74,8 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     """Return the number under which an audit holds what it reads, or raise AnonError; connections,
     statements: DuckDB's connection and query ids."""
     require_one_call(AUDIT, calls)
+    statement = buffer.RunningStatement(database, first(connections), first(statements))
+    stopping.belongs_to(statement.connection)
     fields = _fields(calls)
     scope, released_types = scope_in(fields["call"]), first(fields["released_types"])
     types = {n: kind for n, kind in first(fields["types"]).items() if not n.startswith(HELPER)}
@@ -84,8 +86,6 @@ def begin(database: str, calls: Any, connections: Any, statements: Any) -> pa.Ar
     free = without(types, (*roles.quasi, *roles.sensitive))
     kinds = kinds_of(shapes_in(free, fields["firsts"]), roles.identifier)
     request = audit_request(roles, types, released_types, options, first(fields["series"]), kinds)
-    statement = buffer.RunningStatement(database, first(connections), first(statements))
-    stopping.belongs_to(statement.connection)
     stopping.check(AUDIT)
     others = len(request.shared) + len(request.added) + len(request.kinds)
     most = memory.audited_rows(len(request.types), others)
