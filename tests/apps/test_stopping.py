@@ -34,7 +34,7 @@ def press():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(files, "read"), (named, "released"), (files, "write"), (manifest, "make")],
+    [(files, "read_source"), (named, "released"), (files, "write"), (manifest, "make")],
     ids=["reading", "releasing", "writing", "manifest"],
 )
 @pytest.mark.parametrize("before", [{}, {"safe.csv": "old", "safe.csv.anon.json": "old"}])

@@ -10,6 +10,7 @@ import pytest
 import anon_sql
 from anon_sql import AnonError
 from anon_sql.hosts.duckdb import looks
+from tests.command import run
 
 COLUMNS, ROWS = 240, 1_000
 LIMIT = 1_000_000  # KiB; with one query over all columns and types it was 4,000,000
@@ -107,3 +108,11 @@ def test_the_command_suggests_what_the_function_suggests():
         function = con.sql("FROM suggest_roles('wide')").to_arrow_table().to_pylist()
         assert looks.suggestions(con, "wide") == function
     assert {each["role"] for each in function} >= {"identifier", "quasi", "keep"}
+
+
+def test_roles_of_a_table_without_rows_are_those_of_the_function(con, tmp_path):
+    con.execute('CREATE TABLE none (name VARCHAR, age INTEGER, "it\'s" DATE)')
+    rows = con.sql("FROM suggest_roles('none')").to_arrow_table().to_pylist()
+    assert looks.suggestions(con, "none") == rows
+    (tmp_path / "none.csv").write_text("x,y\n")
+    assert "no rows to look at" in run("roles", tmp_path / "none.csv").stdout

@@ -77,10 +77,8 @@ def suggestions(con: duckdb.DuckDBPyConnection, relation: str) -> list[dict[str,
     relation: its name, as SQL writes it. Raises AnonError as ``suggest_roles``.
     """
     name = literal(relation)
-    types, _ = con.execute(
-        f"SELECT __anon_types, __anon_fit FROM __anon_types({name}), "
-        f"__anon_fits('suggest_roles', {name})"
-    ).fetchall()[0]
+    ((types,),) = con.execute(f"SELECT __anon_types FROM __anon_types({name})").fetchall()
+    con.execute(f"FROM __anon_fits('suggest_roles', {name})").fetchall()  # none without rows
     rows = f"query_table({name})"
     shapes = shapes_of(con, types, rows)
     marked = ", ".join(f"__anon_audit_mark({quote(column)})" for column in types)
