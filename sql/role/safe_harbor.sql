@@ -42,7 +42,7 @@ __anon_tallies AS (
 ),
 __anon_tallied AS (
     SELECT system.main.list(system.main.struct_pack(
-        position := __anon_position, text := __anon_text_, rows := __anon_count)) AS __anon_tally
+        "position" := __anon_position, text := __anon_text_, rows := __anon_count)) AS __anon_tally
     FROM __anon_tallies
 ),
 __anon_no_prefixes AS (SELECT NULL::VARCHAR AS zip3 LIMIT 0),
