@@ -31,7 +31,7 @@ __anon_texts AS (
         system.main.unnest(__anon_examined.judged) AS __anon_judged
     FROM (SELECT COLUMNS(*)::VARCHAR FROM query_table(tbl)) AS __anon_shown, __anon_overall
 ),
--- Of a column that is not judged by its values, only blanks and * are of interest.
+-- If a column is not judged by its values, only blanks and * are counted.
 __anon_tallies AS (
     SELECT
         __anon_position,

@@ -26,11 +26,10 @@ from anon_sql.apps.verdict.criteria import gains_of, require_others, with_gains
 from anon_sql.apps.verdict.figures import (
     Drawn,
     Measured,
-    audit_statement,
+    audit_of_made,
     measure,
     measured_of,
     rows_of,
-    settled,
 )
 from anon_sql.apps.verdict.remedies import remedied
 from anon_sql.apps.verdict.rules import stricter, verdict
@@ -245,7 +244,7 @@ class Bench:
             _show(progress, "release", 0)
             released, request = self._make(recipe, tables)
             _show(progress, "audit")
-            checks = settled(rows_of(self.con, audit_statement(request)), request, made=request)
+            checks = audit_of_made(self.con, request)
             _show(progress, "verdict")
             measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
             _show(progress, "attacks")

@@ -170,6 +170,11 @@ def audit_statement(request: Mapping[str, Any]) -> str:
     return f"FROM audit({TABLES}{arguments(parameters)})"
 
 
+def audit_of_made(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) -> Rows:
+    """Return the rows of the audit of ``released``, which was made just now as requested."""
+    return settled(rows_of(con, audit_statement(request)), request, made=request)
+
+
 def settled(checks: Rows, request: Mapping[str, Any], made: Mapping[str, Any] | None) -> Rows:
     """Return the rows of an audit with what is known of the call that made the release.
 

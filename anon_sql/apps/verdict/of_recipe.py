@@ -14,7 +14,7 @@ from anon_sql.apps.csv import notations
 from anon_sql.apps.csv.dialect import UTF_8, Dialect, dialect
 from anon_sql.apps.formats import missing_codes
 from anon_sql.apps.verdict.criteria import CONTROL, gains_of, require_others, with_gains
-from anon_sql.apps.verdict.figures import arguments, audit_statement, measure, rows_of, settled
+from anon_sql.apps.verdict.figures import arguments, audit_of_made, measure
 from anon_sql.apps.verdict.remedies import first, remedied
 from anon_sql.apps.verdict.rules import RED, Verdict, stricter, verdict
 from anon_sql.apps.verdict.trials import NotCopied, copy, trials
@@ -74,7 +74,7 @@ def judged(
             progress.advance(1)
 
         progress.show("audit")
-        checks = settled(rows_of(con, audit_statement(request)), request, made=request)
+        checks = audit_of_made(con, request)
         measured = measure(con, request, checks, step)
         if recipe.control is not None:
             require_others(function, con, request)
