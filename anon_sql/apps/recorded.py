@@ -4,7 +4,6 @@ A check that fails decides, whether the release recorded it in its manifest or `
 What was promised and cannot be told, or was not looked at, is never taken to hold.
 """
 
-import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
@@ -17,7 +16,7 @@ from anon_sql.apps.manifest import is_required
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
-from anon_sql.hosts.statements import day_of, review_in_words, today
+from anon_sql.hosts.statements import day_of, is_due, review_in_words
 from anon_sql.privacy import MODELS, VALUE_MODELS
 
 OPEN = 3  # exit code: nothing fails, and something could not be checked
@@ -80,9 +79,8 @@ def review(statement: Mapping[str, Any]) -> Iterator[Check]:
     review_by = day_of("verify", statement.get("review_by"))
     if review_by is None:
         return
-    is_due = datetime.date.fromisoformat(review_by) <= today()
     text = review_in_words(statement)
-    yield Check("the review is not due", None if is_due else True, text, promised=False)
+    yield Check("the review is not due", None if is_due(review_by) else True, text, promised=False)
 
 
 def figures(check: Mapping[str, Any]) -> str:

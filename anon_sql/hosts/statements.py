@@ -92,7 +92,7 @@ def require_review_ahead(
 ) -> None:
     """Raise AnonError for a release whose review is due."""
     review_by = statement.get("review_by")
-    if review_by and datetime.date.fromisoformat(review_by) <= today():
+    if review_by and is_due(review_by):
         rule = spelled("review_by") + " must be a date after today"
         hint = "look again at what is to be reviewed, and state the next date"
         raise AnonError(function, rule, "one that has come", hint)
@@ -103,10 +103,14 @@ def review_in_words(statement: Mapping[str, Any]) -> str:
     review_by, subjects = statement.get("review_by"), "; ".join(statement.get("review") or ())
     if review_by is None:
         return subjects or "not stated"
-    is_due = datetime.date.fromisoformat(review_by) <= today()
-    return (f"due since {review_by}" if is_due else f"by {review_by}") + (
+    return (f"due since {review_by}" if is_due(review_by) else f"by {review_by}") + (
         f": {subjects}" if subjects else ""
     )
+
+
+def is_due(review_by: str) -> bool:
+    """Return whether the date of a review, ISO text, has come."""
+    return datetime.date.fromisoformat(review_by) <= today()
 
 
 def today() -> datetime.date:
