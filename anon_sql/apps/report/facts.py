@@ -234,7 +234,8 @@ def gather(
 
     def checked() -> list[dict[str, Any]]:
         rows = rows_of(con, f"FROM audit('raw', 'released', {listed})", arguments)
-        checks.extend(settled(rows, request, manifest and manifest["parameters"]))
+        made = manifest and manifest["parameters"]
+        checks.extend(settled(rows, request, made, by_manifest=True))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
     made_with = said_of(manifest, sources.recipe, _without_statements(request))

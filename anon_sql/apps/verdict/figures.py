@@ -175,18 +175,25 @@ def audit_of_made(con: duckdb.DuckDBPyConnection, request: Mapping[str, Any]) ->
     return settled(rows_of(con, audit_statement(request)), request, made=request)
 
 
-def settled(checks: Rows, request: Mapping[str, Any], made: Mapping[str, Any] | None) -> Rows:
+def settled(
+    checks: Rows,
+    request: Mapping[str, Any],
+    made: Mapping[str, Any] | None,
+    by_manifest: bool = False,
+) -> Rows:
     """Return the rows of an audit with what is known of the call that made the release.
 
     request: what the audit asked. made: what a release function was asked, None if that is not
-    known. It counts people in each class that it prints, and makes no other release. So a level
-    that it was asked for holds, although the release does not say whose rows are in a class.
+    known. by_manifest: a manifest says so, and anybody can edit one. The function counts people in
+    each class that it prints, and makes no other release. So a level that it was asked for holds,
+    although the release does not say whose rows are in a class.
     """
-    return [_settled(check, request, made or {}) for check in checks]
+    source = "the manifest says that the function" if by_manifest else "the function"
+    return [_settled(check, request, made or {}, source) for check in checks]
 
 
 def _settled(
-    check: Mapping[str, Any], request: Mapping[str, Any], made: Mapping[str, Any]
+    check: Mapping[str, Any], request: Mapping[str, Any], made: Mapping[str, Any], source: str
 ) -> dict[str, Any]:
     name, entity = check["property"], made.get("entity")
     is_open = check["passed"] is None and WHOSE in (check["example"] or "")
@@ -194,7 +201,7 @@ def _settled(
     if not is_open or None in (entity, made.get(name)) or not is_same:
         return dict(check)
     meaning = (
-        f"{name} = {made[name]:g} holds: the function that made the release required it for the "
+        f"{name} = {made[name]:g} holds: {source} that made the release required it for the "
         f"people of every class. The release alone does not say whose rows are in a class."
     )
     return {**check, "passed": True, "found": None, "example": None, "meaning": meaning}

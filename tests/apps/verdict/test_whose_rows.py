@@ -76,6 +76,8 @@ def test_a_level_that_was_required_holds():
     (check,) = settled([CHECK], ASKED, ASKED)
     assert (check["passed"], check["found"]) == (True, None)
     assert check["meaning"].startswith("k = 5 holds: the function that made the release required")
+    (check,) = settled([CHECK], ASKED, ASKED, by_manifest=True)
+    assert check["meaning"].startswith("k = 5 holds: the manifest says that the function")
 
 
 @pytest.mark.parametrize(
