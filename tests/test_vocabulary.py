@@ -77,9 +77,8 @@ PUBLIC_NAMES = {  # columns and parameters of SQL functions, and keys of JSON
     ("apps/verdict/rules.py", "found"),
     ("apps/cli/earlier.py", "found"),
 }
-# packages in which functions, tuples and classes have names of their own, too
-FINISHED = (
-    *(".", "attacks", "audit", "core", "hosts", "kernels", "linked", "measures"),
+PACKAGES = (  # "." are the files that belong to no other
+    *(".", "apps", "attacks", "audit", "core", "hosts", "kernels", "linked", "measures"),
     *("methods", "pipeline", "privacy", "queries", "regions", "risk", "series", "suggest"),
 )
 
@@ -111,17 +110,17 @@ def meaningless_names(package):
                 yield f"{name_of_file}: {name}"
 
 
-@pytest.mark.parametrize("package", [*FINISHED, "apps"])
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_name_says_what_it_holds(package):
     assert list(meaningless_names(package)) == []
 
 
 def test_every_package_is_counted():
     folders = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert folders <= {*FINISHED, "apps"}
+    assert folders <= {*PACKAGES}
 
 
-@pytest.mark.parametrize("package", FINISHED)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_function_of_a_module_has_a_name_of_its_own(package):
     """A reader meets ``read`` and ``of`` without the module that explains them."""
     for path in files_of(package):
@@ -130,7 +129,7 @@ def test_a_function_of_a_module_has_a_name_of_its_own(package):
                 assert node.name.lstrip("_") not in {"read", "of", "made"}, path
 
 
-@pytest.mark.parametrize("package", [name for name in FINISHED if name != "kernels"])
+@pytest.mark.parametrize("package", [name for name in PACKAGES if name != "kernels"])
 def test_a_tuple_of_three_or_more_has_named_fields(package):
     """What a function returns is read where its docstring is not: use a NamedTuple.
 
@@ -152,10 +151,10 @@ def is_long_tuple(node):
     )
 
 
-def test_a_class_of_a_finished_package_shares_its_name_with_no_other():
+def test_a_class_shares_its_name_with_no_other():
     """A reader who meets ``Part`` must not have to ask which one."""
     files = defaultdict(set)
-    for package in sorted({*FINISHED} - {"kernels"}):
+    for package in sorted({*PACKAGES} - {"kernels"}):
         for path in files_of(package):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.ClassDef):

@@ -24,7 +24,7 @@ from anon_sql.apps.formats import (
     workbook_writing,
     workbooks,
 )
-from anon_sql.apps.formats.format import Format, Source, nested_columns
+from anon_sql.apps.formats.format import FileSource, Format, nested_columns
 from anon_sql.core.columns import is_nested
 from anon_sql.core.names import exactly, literal, quote, split
 from anon_sql.errors import AnonError, Option, Parameter, Words, joined, listed
@@ -183,10 +183,10 @@ def read_source(
     if name == "statistics":
         refuse_total_row(dialect, called)
     read_file = FORMATS[ending or ".parquet"].read
-    return read_file(con, Source(source, ending, labels, dialect, called), table)
+    return read_file(con, FileSource(source, ending, labels, dialect, called), table)
 
 
-def _read_csv(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+def _read_csv(con: duckdb.DuckDBPyConnection, source: FileSource, table: str) -> dict[str, Words]:
     stated = replace(_csv_source(source), is_one_of_several=source.is_pattern)
     pairs = [replace(stated, path=path).with_delimiter() for path in source.files]
     notice = pairs[0][1]
@@ -197,7 +197,7 @@ def _read_csv(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dic
     return {**notices_by_column, OF_FILE: joined("; ", notices)}
 
 
-def _csv_source(source: Source) -> CsvSource:
+def _csv_source(source: FileSource) -> CsvSource:
     stated = source.dialect or Dialect(header=source.labels or None)
     complete = stated.named(_delimiter(source.ending))
     delimiter_named = stated.delimiter is not None or source.labels
@@ -216,7 +216,7 @@ def detected(
     """
     if in_database(source) or (file_kind := kind(source, called[0]))[0] != "csv":
         return dialect, []
-    first = Source(members(source)[0], file_kind[1], False, dialect, called)
+    first = FileSource(members(source)[0], file_kind[1], False, dialect, called)
     file, sentences = _csv_source(first), []
     encoding = file.encoding() if propose and dialect.encoding == UTF_8 else None
     if encoding not in (None, UTF_8):
@@ -231,12 +231,14 @@ def detected(
     return file.dialect, [*sentences, notice]
 
 
-def _read_parquet(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+def _read_parquet(
+    con: duckdb.DuckDBPyConnection, source: FileSource, table: str
+) -> dict[str, Words]:
     parquet_rows(con, source).create(table)
     return {}
 
 
-def parquet_rows(con: duckdb.DuckDBPyConnection, source: Source) -> duckdb.DuckDBPyRelation:
+def parquet_rows(con: duckdb.DuckDBPyConnection, source: FileSource) -> duckdb.DuckDBPyRelation:
     """Return the rows of a Parquet file, of those in a folder, or of those that a pattern fits.
 
     Raises AnonError as ``parquet`` does, for nested columns, which only a release may have, and
@@ -396,11 +398,11 @@ _OF_DUCKDB = {
 # by the ending of a name; a file has the first that fits
 FORMATS: dict[str, Format] = {ending: _OF_DUCKDB[name] for ending, name in KINDS.items()}
 for _of_json in json_lines.ENDINGS:
-    FORMATS[_of_json] = Format("json", json_lines.read, json_lines.write)
-FORMATS[".xlsx"] = Format("workbook", workbooks.read, workbook_writing.write)
+    FORMATS[_of_json] = Format("json", json_lines.read_json_lines, json_lines.write)
+FORMATS[".xlsx"] = Format("workbook", workbooks.read_workbook, workbook_writing.write)
 for _only_read in (".xls", ".ods"):
     FORMATS[_only_read] = replace(FORMATS[".xlsx"], instead=".xlsx")
 for _of_program in (*statistics_writing.ENDINGS, ".sas7bdat"):
     _write = statistics_writing.write
-    FORMATS[_of_program] = Format("statistics", statistics.read, _write)
+    FORMATS[_of_program] = Format("statistics", statistics.read_statistics, _write)
 FORMATS[".sas7bdat"] = replace(FORMATS[".sas7bdat"], instead=".xpt")

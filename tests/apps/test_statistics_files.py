@@ -15,7 +15,7 @@ import pytest
 import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.formats import reader
-from anon_sql.apps.studio.source import Source
+from anon_sql.apps.studio.source import StudioSource
 from tests.command import refused, run
 
 CANARY = "Zanzibarella"
@@ -380,7 +380,7 @@ def test_a_studio_offers_a_release_of_the_same_kind(tmp_path):
     frame = table()
     frame["NOTE"] = ["a" if i % 2 else " a" for i in range(len(frame))]
     path = people(tmp_path, frame=frame, missing_ranges={"SEX": [2]})
-    source = Source(path, tmp_path, None)
+    source = StudioSource(path, tmp_path, None)
     assert source.ending == ".sav"
     assert source.written() is None
     with anon_sql.connect() as con:
@@ -388,8 +388,8 @@ def test_a_studio_offers_a_release_of_the_same_kind(tmp_path):
         assert con.table("raw").columns == [*frame.columns]
         assert source.merged == ["NOTE"]
     assert source.written_as.missing == (("SEX", ("2",)),)
-    assert Source(path.with_suffix(".sas7bdat"), tmp_path, None).ending == ".xpt"
-    assert Source(path.with_suffix(".xls"), tmp_path, None).ending == ".xlsx"
+    assert StudioSource(path.with_suffix(".sas7bdat"), tmp_path, None).ending == ".xpt"
+    assert StudioSource(path.with_suffix(".xls"), tmp_path, None).ending == ".xlsx"
 
 
 @pytest.mark.parametrize("ending", LABELLED)

@@ -44,7 +44,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 
 
-class Output(StrEnum):
+class PrintFormat(StrEnum):
     """How query prints a result."""
 
     TABLE = "table"
@@ -76,8 +76,8 @@ def query(
     sql: Annotated[str, typer.Argument(help="One or more statements. The last result is printed.")],
     database: Database = ":memory:",
     output: Annotated[
-        Output, typer.Option("--format", help="Output format; table cuts long values.")
-    ] = Output.TABLE,
+        PrintFormat, typer.Option("--format", help="Output format; table cuts long values.")
+    ] = PrintFormat.TABLE,
     rows: Annotated[
         int | None, typer.Option(min=0, help="Rows to print. Default: 40 as a table, else all.")
     ] = None,
@@ -93,12 +93,12 @@ def query(
         con.execute("SET python_enable_replacements = false")
         result = con.sql(without_end(sql))
         if result is None or result.columns == ["Success"]:
-            if output is Output.TABLE:
+            if output is PrintFormat.TABLE:
                 console.say("done")
-        elif output is Output.TABLE:
+        elif output is PrintFormat.TABLE:
             limit = console.ROWS if rows is None else rows
             console.say_count(console.show(result, limit), limit)
-        elif output is Output.CSV:
+        elif output is PrintFormat.CSV:
             console.write_csv(result, rows)
         else:
             console.write_json(result, rows)

@@ -34,7 +34,7 @@ _COLUMNS = "column or columns, separated by commas; may be repeated"
 
 
 @dataclass(frozen=True)
-class Request:
+class AuditCall:
     """What is asked of a table; the columns by their names in it."""
 
     quasi: Sequence[str]
@@ -51,7 +51,7 @@ class Request:
 
 
 @dataclass
-class Found:
+class AuditResult:
     """What a table was found to have. sizes: a row for each size of classes, ascending.
 
     levels: by model; columns: the sensitive column that is worst by each.
@@ -122,7 +122,7 @@ def audit(
             _require_one_role([*quasi_columns, *sensitive_columns, *person])
             if not quasi_columns:
                 raise AnonError(NAME, "--quasi must name quasi-identifiers")
-            request = Request(
+            request = AuditCall(
                 quasi_columns,
                 sensitive_columns,
                 person[0] if person else None,
@@ -177,7 +177,7 @@ def _require_one_role(columns: Sequence[str]) -> None:
         raise AnonError(NAME, "a column has one role", f"two for {listed(twice)}")
 
 
-def _measured(con: duckdb.DuckDBPyConnection, request: Request) -> Found:
+def _measured(con: duckdb.DuckDBPyConnection, request: AuditCall) -> AuditResult:
     """Return the sizes of the classes of ``raw``, and the levels of its worst ones."""
     quasi, count = ", ".join(map(quote, request.quasi)), "count(*)"
     who = "NULL"
@@ -193,7 +193,7 @@ def _measured(con: duckdb.DuckDBPyConnection, request: Request) -> Found:
         f"{who} AS __anon_who FROM raw GROUP BY {quasi}) GROUP BY __anon_n ORDER BY __anon_n"
     ).fetchall()
     alone = next(((classes, whose) for size, classes, whose in sizes if size == 1), (0, 0))
-    counted = Found(
+    counted = AuditResult(
         rows,
         None if request.entity is None else people,
         alone[request.entity is not None],
@@ -239,7 +239,7 @@ def _keys(keys: pa.Array) -> pa.Array:
     return keys.cast(pa.binary())
 
 
-def _passed(request: Request, name: str, level: float) -> bool | None:
+def _passed(request: AuditCall, name: str, level: float) -> bool | None:
     """Return whether a level is as required; None if nothing is required."""
     required = request.required[name]
     if required is None:
@@ -250,7 +250,7 @@ def _passed(request: Request, name: str, level: float) -> bool | None:
     return not bool(model.fails(np.array([level]))[0])
 
 
-def _missed(request: Request, counted: Found) -> list[str]:
+def _missed(request: AuditCall, counted: AuditResult) -> list[str]:
     """Return what is required and not reached, as ``k = 1 (at least 5)``."""
     texts = []
     for name, level in counted.levels.items():
@@ -265,7 +265,7 @@ def _figure(number: float) -> str:
     return f"{number:,.0f}" if float(number).is_integer() else f"{number:.4f}"
 
 
-def _show(source: Path, request: Request, counted: Found) -> None:
+def _show(source: Path, request: AuditCall, counted: AuditResult) -> None:
     """Print counts and levels; no value of the table."""
     noun, classes = request.noun, sum(count for _, count in counted.sizes)
     people = "" if counted.people is None else f" of {_many(counted.people, 'person')}"
@@ -298,7 +298,7 @@ def _show(source: Path, request: Request, counted: Found) -> None:
         console.say("k counts rows. If a person can have several rows, pass --entity.")
 
 
-def _meaning(request: Request, counted: Found, name: str) -> str:
+def _meaning(request: AuditCall, counted: AuditResult, name: str) -> str:
     if name == KAnonymity.name:
         return f"{_plural(request.noun)} in the smallest group"
     column = counted.columns[name]
@@ -317,7 +317,7 @@ def _many(count: int, noun: str) -> str:
     return many(count, noun) if count == 1 or noun != "person" else f"{count:,} people"
 
 
-def _as_json(source: Path, request: Request, counted: Found) -> dict[str, Any]:
+def _as_json(source: Path, request: AuditCall, counted: AuditResult) -> dict[str, Any]:
     """Return the same figures by name."""
     return {
         "file": str(source),

@@ -11,8 +11,8 @@ from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.options import ReleaseCall, note_file
 from anon_sql.apps.cli.output import (
-    Output,
     ReleasedRelation,
+    ReleaseOutput,
     ReleaseRequest,
     describe,
     in_table,
@@ -114,7 +114,7 @@ def write(
     con: duckdb.DuckDBPyConnection,
     recipe: Recipe,
     of: ReleaseRequest,
-    output: Output,
+    output: ReleaseOutput,
     released: ReleasedRelation,
     state: SeriesFile | None = None,
 ) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def release(call: ReleaseCall) -> None:
     recipe = recipes.read_recipe("release", path)
     stricter("release", recipe.stricter)
     require_review_ahead("release", recipe.statement)
-    output = Output(Path(out), means_folder(out), True)
+    output = ReleaseOutput(Path(out), means_folder(out), True)
     recipes.require_content("release", recipe)
     state = of_recipe(recipe)
     recover(state)

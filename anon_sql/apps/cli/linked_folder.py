@@ -8,7 +8,7 @@ import duckdb
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
 from anon_sql.apps.cli.options import note_file
-from anon_sql.apps.formats.format import Source
+from anon_sql.apps.formats.format import FileSource
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Parameter, Words
 from anon_sql.hosts.recipes import is_recipe
@@ -31,7 +31,7 @@ def read_folder(con: duckdb.DuckDBPyConnection, function: str, argument: str, fo
             rule = Parameter(argument) + " must have one file per table"
             got = f"'{other.name}' and '{file.name}'"
             raise AnonError(function, rule, got, "move one of them out of the folder")
-        _read(con, (function, f"'{file.name}' in {argument}"), file, table)
+        _read_table(con, (function, f"'{file.name}' in {argument}"), file, table)
 
 
 def _files(argument: str, folder: Path) -> Iterator[Path]:
@@ -56,10 +56,14 @@ def _table_of(function: str, argument: str, file: Path) -> str:
     return file.name[: -len(ending)]
 
 
-def _read(con: duckdb.DuckDBPyConnection, called: tuple[str, str], file: Path, table: str) -> None:
+def _read_table(
+    con: duckdb.DuckDBPyConnection, called: tuple[str, str], file: Path, table: str
+) -> None:
     """Make the table of a file: a view of Parquet, so that its rows stay in the file."""
     if files.kind(file)[0] == "parquet":
-        files.parquet_rows(con, Source(file, ".parquet", False, None, called)).create_view(table)
+        files.parquet_rows(con, FileSource(file, ".parquet", False, None, called)).create_view(
+            table
+        )
         return
     try:
         note_file(file, files.read_source(con, file, table, called=called))

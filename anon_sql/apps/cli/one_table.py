@@ -26,8 +26,8 @@ from anon_sql.apps.cli.earlier import (
 from anon_sql.apps.cli.options import ReleaseCall
 from anon_sql.apps.cli.output import (
     Entering,
-    Output,
     ReleasedRelation,
+    ReleaseOutput,
     ReleaseRequest,
     describe,
     in_table,
@@ -96,14 +96,14 @@ def release(call: ReleaseCall) -> None:
     on_database("release", call.progress, work)
 
 
-def prepared(call: ReleaseCall) -> tuple[Output, ReleaseRequest]:
+def prepared(call: ReleaseCall) -> tuple[ReleaseOutput, ReleaseRequest]:
     """Return what is to be written, and what is asked, before any row is read.
 
     Raises AnonError for files that cannot be read or must not be written, and for options that do
     not fit together.
     """
     parameters, large = call.parameters, call.large
-    output = Output(Path(call.out), means_folder(call.out), call.with_manifest)
+    output = ReleaseOutput(Path(call.out), means_folder(call.out), call.with_manifest)
     output.prepare(call.source, parameters.get("format"), call.overwrite)
     roles = {name: parameters.get(name, []) for name in manifest.ROLES}
     like = parameters.get("like")
@@ -252,7 +252,7 @@ def warn(
 
 
 def tell_next(
-    call: ReleaseCall, output: Output, made: Mapping[str, Any] | None, *, alone: bool
+    call: ReleaseCall, output: ReleaseOutput, made: Mapping[str, Any] | None, *, alone: bool
 ) -> None:
     """Print where the manifest is, and which command gives a verdict on the release.
 

@@ -71,7 +71,7 @@ class Protection:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierReleases:
     """Earlier releases that a release is compared with, and the ledger that records it."""
 
     previous: Previous = field(default_factory=list)
@@ -95,7 +95,7 @@ class Earlier:
 
 
 @dataclass(frozen=True)
-class InSeries:
+class SeriesOptions:
     """The series that a release belongs to."""
 
     series: Annotated[
@@ -215,8 +215,8 @@ class ReleaseCall:
     method: str
     parameters: Mapping[str, Any]
     protection: Protection
-    earlier: Earlier
-    series: InSeries
+    earlier: EarlierReleases
+    series: SeriesOptions
     statement: Statement
     large: LargeTable
     with_manifest: bool
@@ -255,7 +255,14 @@ def refuse(rule: str, options: Sequence[str]) -> None:
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each argument of a command that is one of these groups by the options in it."""
     for name, argument in inspect.signature(command).parameters.items():
-        if argument.annotation in (Protection, Earlier, InSeries, Statement, LargeTable, Linked):
+        if argument.annotation in (
+            Protection,
+            EarlierReleases,
+            SeriesOptions,
+            Statement,
+            LargeTable,
+            Linked,
+        ):
             group = argument.annotation
             command = with_options(command, name, _options(group), group)
     return command

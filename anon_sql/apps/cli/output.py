@@ -13,7 +13,7 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.cli.earlier import cast_values, in_types_of_raw, whole_tuple
 from anon_sql.apps.cli.parameters import flag, takers
 from anon_sql.apps.csv.dialect import Dialect
-from anon_sql.apps.formats.format import Source
+from anon_sql.apps.formats.format import FileSource
 from anon_sql.core import stopping
 from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
@@ -62,7 +62,7 @@ def read_source(
         con.execute("SET memory_limit = ?", [memory_limit])
     if files.in_database(source) or files.kind(source)[0] != "parquet":
         return files.read_source(con, source, table, dialect=written_as)
-    file = Source(source, ".parquet", False, written_as, ("release", "IN"))
+    file = FileSource(source, ".parquet", False, written_as, ("release", "IN"))
     files.parquet_rows(con, file).create_view(table)
     return {}
 
@@ -162,7 +162,7 @@ class Entering:
 
 
 @dataclass(frozen=True)
-class Output:
+class ReleaseOutput:
     """The argument OUT. in_files: whether it is a folder; stated: whether with a manifest."""
 
     target: Path

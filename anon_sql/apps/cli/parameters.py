@@ -99,7 +99,7 @@ def with_parameters(
         def parameters(**chosen: Any) -> dict[str, Any]:
             typed = {name: chosen[NAMED.get(name, name)] for name in declarations}
             return {
-                name: read(command.__name__, each, typed[name])
+                name: option_value(command.__name__, each, typed[name])
                 for name, each in declarations.items()
                 if typed[name] not in (None, [])
             }
@@ -220,7 +220,7 @@ def _default(declaration: Declaration) -> str:
     )
 
 
-def read(command: str, declaration: Declaration, value: Any) -> Any:
+def option_value(command: str, declaration: Declaration, value: Any) -> Any:
     """Return the value of an option as the parameter takes it."""
     if isinstance(declaration.accepts, Columns) and not declaration.accepts.one:
         return names(value)

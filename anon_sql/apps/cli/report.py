@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import duckdb
 import typer
@@ -35,11 +35,19 @@ Page = Annotated[
 _RESTRICTED = "restricted_prefixes"  # the relation of --restricted
 
 
-class Format(StrEnum):
+class ReportFormat(StrEnum):
     """Formats of a report."""
 
     HTML = "html"
     JSON = "json"
+
+
+class Drawing(NamedTuple):
+    """The modules that ask for facts, and draw pages and figures; they need the extra report."""
+
+    facts: Any
+    page: Any
+    figure_files: Any
 
 
 @with_parameters(of_manifests)
@@ -57,8 +65,8 @@ def report(
     unit: options.UnitOrWritten = None,
     statement: options.Statement,
     format_: Annotated[
-        Format, typer.Option("--format", help="Page, or the same facts as JSON.")
-    ] = Format.HTML,
+        ReportFormat, typer.Option("--format", help="Page, or the same facts as JSON.")
+    ] = ReportFormat.HTML,
     control: Annotated[
         Path | None,
         typer.Option(
@@ -159,7 +167,7 @@ def report(
                 safe_harbor=_safe_harbor(con, safe_harbor, restricted),
             )
             content = facts.described(gathered, call, written, sources.raw_name, released.name)
-            html = format_ is Format.HTML
+            html = format_ is ReportFormat.HTML
             drawn = figure_files.draw(content) if html or figures else {}
             _write(output, page.of_release(content, drawn) if html else _json(content))
             console.say(f"{output}: the report, for those who may see {raw}")
@@ -212,7 +220,7 @@ def _of_linked(
     released: Path,
     raw: Path,
     hierarchy: Path | None,
-    form: Format,
+    form: ReportFormat,
     others: bool,
 ) -> str:
     """Return the report on tables that belong together. Raises AnonError for other options."""
@@ -226,7 +234,7 @@ def _of_linked(
     from anon_sql.apps.report.linked import gather, of_linked
 
     content = gather(written, released, raw, hierarchy)
-    return of_linked(content) if form is Format.HTML else _json(content)
+    return of_linked(content) if form is ReportFormat.HTML else _json(content)
 
 
 def _json(content: Mapping[str, Any]) -> str:
@@ -238,14 +246,14 @@ def _write(output: Path, text: str) -> None:
         temporary.write_text(text, "utf-8")
 
 
-def drawing(function: str) -> tuple[Any, Any, Any]:
+def drawing(function: str) -> Drawing:
     """Return the modules that ask and draw. Raises AnonError without their packages."""
     try:
         from anon_sql.apps.report import facts, figure_files, page
     except ModuleNotFoundError as error:
         rule = "matplotlib and jinja2 must be installed"
         raise not_installed(function, rule, f"no {error.name}", "report") from None
-    return facts, page, figure_files
+    return Drawing(facts, page, figure_files)
 
 
 def _written(released: Path) -> dict[str, Any] | None:

@@ -222,10 +222,10 @@ def _possible(sample: Iterable[str]) -> list[str]:
 
 def nearly_numbers(
     con: duckdb.DuckDBPyConnection, texts: str, position: int
-) -> tuple[int, int, int]:
-    """Return the texts of a column that are no numbers, all its texts, and the first such row.
+) -> notations.OtherTexts:
+    """Count the texts of a column that are not numbers.
 
-    The first row is 0 if most texts are no numbers, or all are.
+    Their first row is 0 if most texts are not numbers, or all are.
     """
     x = _bare(position)
     other = f"{x} IS NOT NULL AND NOT {_CONDITIONS['DOUBLE'].replace('{x}', x)}"
@@ -233,8 +233,9 @@ def nearly_numbers(
         f"SELECT count(*) FILTER ({other}), count({x}), min(rowid) FILTER ({other}) "
         f"FROM {quote(texts)}"
     ).fetchone()
-    wrong, count, first = row or (0, 0, None)
-    return wrong, count, 0 if first is None or wrong * _MOSTLY > count else int(first) + 1
+    rows, count, first = row or (0, 0, None)
+    is_numeric = first is not None and rows * _MOSTLY <= count
+    return notations.OtherTexts(rows, count, int(first) + 1 if is_numeric else 0)
 
 
 def typed(position: int, kind: str) -> str:
@@ -428,11 +429,12 @@ def _nearly_typed(
     sentences = notations.noticed(con, TEXTS, names, texts)
     for position in texts:
         if (name := names[position]) not in sentences:
-            wrong, count, first = nearly_numbers(con, TEXTS, position)
-            if first:
+            others = nearly_numbers(con, TEXTS, position)
+            if others.first_row:
                 sentences[name] = (
-                    f"{listed([name])} is text, since {wrong:,} of its {count:,} values are not "
-                    f"plain numbers, the first in row {first:,}; "
+                    f"{listed([name])} is text, since {others.rows:,} of its "
+                    f"{others.all_texts:,} values are not plain numbers, the first in row "
+                    f"{others.first_row:,}; "
                     + Option("--null", verb="")
                     + " names texts that are NULL"
                 )

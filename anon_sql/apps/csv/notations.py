@@ -7,6 +7,7 @@ text that is written otherwise is an error with its line, never NULL.
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import duckdb
 
@@ -142,8 +143,19 @@ def _notations(values: Mapping[str, str]) -> list[Notation]:
     return formats + ([Notation("", **signs)] if signs else [])
 
 
+class OtherTexts(NamedTuple):
+    """Texts of a column that are written otherwise than the rest.
+
+    rows, all_texts: their number, and that of all texts. first_row: from 1; 0 for none.
+    """
+
+    rows: int
+    all_texts: int
+    first_row: int
+
+
 @dataclass(frozen=True)
-class Texts:
+class ColumnTexts:
     """Columns of a relation as texts.
 
     expressions: SQL of each. row: SQL of the number of a row from 0, if the relation has one.
@@ -168,21 +180,22 @@ class Texts:
             texts += [[text for text in column if text is not None] for column in columns]
         return texts
 
-    def wrong(self, position: int, notation: Notation) -> tuple[int, int, int]:
-        """Return how many texts are written otherwise, how many there are, and the first such row
-        from 1, 0 for none."""
+    def others(self, position: int, notation: Notation) -> OtherTexts:
+        """Count the texts of a column that are not written in a notation."""
         x = self.bare(position)
         other = f"{x} IS NOT NULL AND {notation.sql(x)} IS NULL"
-        ((wrong, count, first),) = self.con.execute(
+        ((rows, count, first),) = self.con.execute(
             f"SELECT count(*) FILTER ({other}), count({x}), min({self.row}) FILTER ({other}) "
             f"FROM {self.relation}"
         ).fetchall()
-        return wrong, count, 0 if first is None else int(first) + 1
+        return OtherTexts(rows, count, 0 if first is None else int(first) + 1)
 
 
-def of_file(con: duckdb.DuckDBPyConnection, table: str, columns: int) -> Texts:
+def of_file(con: duckdb.DuckDBPyConnection, table: str, columns: int) -> ColumnTexts:
     """Return the texts of a file: a table with the columns f0, f1, …"""
-    return Texts(con, quote(table), [quote(f"f{position}") for position in range(columns)], "rowid")
+    return ColumnTexts(
+        con, quote(table), [quote(f"f{position}") for position in range(columns)], "rowid"
+    )
 
 
 def rewrite(
@@ -227,11 +240,11 @@ def rewrite(
             got = "no column of them"
             raise source.error(f"have {notation.says()}", got, "leave the format out")
     for position, notation in chosen.items():
-        wrong, _, first = texts.wrong(position, notation)
-        if wrong:
+        others = texts.others(position, notation)
+        if others.rows:
             raise source.error(
                 f"have {notation.says()} in every row of {listed([names[position]])}",
-                f"another text in {place(first)}",
+                f"another text in {place(others.first_row)}",
                 Option("--null", verb="") + " names texts that are NULL",
             )
     if chosen:
@@ -258,12 +271,12 @@ def noticed(
         recognized, name = recognize(samples[position]), listed([names[position]])
         if recognized is None:
             continue
-        wrong, count, first = texts.wrong(position, recognized.notation)
+        others = texts.others(position, recognized.notation)
         says = recognized.says()
-        if wrong and recognized.certain:
+        if others.rows and recognized.certain:
             sentences[names[position]] = (
-                f"{name} is text, since {wrong:,} of its {count:,} values are not {says}, "
-                f"the first in row {first:,}; "
+                f"{name} is text, since {others.rows:,} of its {others.all_texts:,} values are not "
+                f"{says}, the first in row {others.first_row:,}; "
                 + Option("--null", verb="")
                 + " names texts that are NULL"
             )
@@ -296,13 +309,13 @@ def proposed(con: duckdb.DuckDBPyConnection, relation: str) -> Declared:
     """
     columns = con.execute(f"DESCRIBE {quote(relation)}").fetchall()
     names = [name for name, kind, *_ in columns if kind in ("VARCHAR", *_WHOLE)]
-    texts = Texts(con, quote(relation), [f"CAST({quote(name)} AS VARCHAR)" for name in names])
+    texts = ColumnTexts(con, quote(relation), [f"CAST({quote(name)} AS VARCHAR)" for name in names])
     settings: list[tuple[str, str | None, str]] = []
     for position, sample in enumerate(texts.samples()):
         seen = recognize(sample)
         if seen is None or not seen.certain or seen.notation.plain:
             continue
-        if texts.wrong(position, seen.notation)[0] == 0:
+        if texts.others(position, seen.notation).rows == 0:
             settings += [
                 (name, names[position], value) for name, value in seen.notation.settings().items()
             ]
@@ -321,7 +334,7 @@ def missing(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, list[str
     """
     columns = con.execute(f"DESCRIBE {quote(relation)}").fetchall()
     names = [name for name, kind, *_ in columns if kind == "VARCHAR"]
-    texts = Texts(con, quote(relation), list(map(quote, names)))
+    texts = ColumnTexts(con, quote(relation), list(map(quote, names)))
     by_marker: dict[str, list[str]] = {}
     for position, sample in enumerate(texts.samples()):
         x, seen = texts.bare(position), recognize(sample)
@@ -345,7 +358,9 @@ def missing(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, list[str
     }
 
 
-def _is_elsewhere(texts: Texts, names: Sequence[str], text: str, columns: Sequence[str]) -> bool:
+def _is_elsewhere(
+    texts: ColumnTexts, names: Sequence[str], text: str, columns: Sequence[str]
+) -> bool:
     """Return whether a column besides its own has a text."""
     others = [texts.bare(position) for position, name in enumerate(names) if name not in columns]
     if not others:

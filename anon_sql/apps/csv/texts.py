@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import duckdb
 
 from anon_sql.apps.csv.header import Header
 from anon_sql.apps.csv.source import CsvSource
+from anon_sql.apps.formats.format import NamedFile
 from anon_sql.core.names import quote
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError, Option, Words, listed
@@ -105,14 +105,7 @@ def is_total(row: Sequence[object]) -> bool:
     return any(text in _TOTALS for text in texts)
 
 
-class Named(Protocol):
-    """A source that errors name."""
-
-    def error(self, rule: str | Words, got: str, hint: str | Words | None = None) -> AnonError:
-        """Return an error about the file."""
-
-
-def not_total(source: Named, has_rows: bool) -> AnonError:
+def not_total(source: NamedFile, has_rows: bool) -> AnonError:
     """Return the error for a file whose last row is to be left out, and is not a total."""
     rule = "have a total in its last row for " + Option(WITHOUT_TOTAL, verb="")
     got = "another row" if has_rows else "no row"

@@ -28,7 +28,7 @@ class Unread:
 def unread_cells(path: Path, sheet: str, first_row: int) -> Unread:
     """Count the cells of a sheet from a row on. first_row: from 1."""
     with ZipFile(path) as archive, archive.open(_part(archive, sheet)) as file:
-        counting = _Counting(first_row)
+        counting = _RowCounter(first_row)
         while block := file.read(_BLOCK_BYTES):
             counting.parser.Parse(block)
         counting.parser.Parse(b"", True)
@@ -55,7 +55,7 @@ def _bare(tag: str) -> str:
     return tag.rpartition("}")[2].rpartition(":")[2]
 
 
-class _Counting:
+class _RowCounter:
     """A parser of a sheet that counts cells."""
 
     def __init__(self, first_row: int):

@@ -20,7 +20,7 @@ class NamedFile(Protocol):
     def path(self) -> Path:
         """Return the path of the file."""
 
-    def error(self, rule: str, got: str, hint: str | Words | None = None) -> AnonError:
+    def error(self, rule: str | Words, got: str, hint: str | Words | None = None) -> AnonError:
         """Return an error about the file."""
 
 
@@ -42,7 +42,7 @@ def nested_columns(file: NamedFile, names: list[str], kind: str = "") -> AnonErr
 
 
 @dataclass(frozen=True)
-class Source:
+class FileSource:
     """A file that is read, and how errors name it.
 
     ending: of its name, or of the name that says the format. labels: whether the file is a release,
@@ -72,7 +72,7 @@ class Source:
         return AnonError(self.called[0], Parameter(self.called[1]) + " must " + rule, got, hint)
 
 
-Read = Callable[[duckdb.DuckDBPyConnection, Source, str], dict[str, Words]]
+Read = Callable[[duckdb.DuckDBPyConnection, FileSource, str], dict[str, Words]]
 Write = Callable[[duckdb.DuckDBPyConnection, str, Path, str], None]
 
 

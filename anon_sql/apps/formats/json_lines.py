@@ -17,7 +17,7 @@ from anon_sql.apps.csv.header import Header, numbered
 from anon_sql.apps.csv.loading import of_names, typed_table
 from anon_sql.apps.csv.source import CsvSource
 from anon_sql.apps.csv.texts import TEXTS, drop, gather
-from anon_sql.apps.formats.format import Source, nested_columns
+from anon_sql.apps.formats.format import FileSource, nested_columns
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import Words
@@ -33,7 +33,9 @@ class _TwiceError(ValueError):
     """A key that an object has twice."""
 
 
-def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+def read_json_lines(
+    con: duckdb.DuckDBPyConnection, source: FileSource, table: str
+) -> dict[str, Words]:
     """Create a table from JSON lines. Raises AnonError that names a line, or a nested column."""
     stated = (source.dialect or Dialect()).named(",")
     packing = PACKED.get(source.ending[source.ending.rindex(".") :])

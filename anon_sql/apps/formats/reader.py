@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.apps.csv.dialect import UTF_8, Dialect
-from anon_sql.apps.formats.format import Source
+from anon_sql.apps.formats.format import FileSource
 from anon_sql.core import stopping
 from anon_sql.errors import AnonError, Option, not_installed
 from anon_sql.hosts.columns import require_names
@@ -41,7 +41,7 @@ _STARTS = {
 class StatisticsFile:
     """An open file. columns: what it says about each, as ``reading_process`` describes it."""
 
-    source: Source
+    source: FileSource
     columns: list[Mapping[str, Any]]
     rows: int | None
     process: "subprocess.Popen[bytes]"
@@ -65,7 +65,7 @@ class StatisticsFile:
 
 
 @contextmanager
-def opened(source: Source, dialect: Dialect) -> Iterator[StatisticsFile]:
+def opened(source: FileSource, dialect: Dialect) -> Iterator[StatisticsFile]:
     """Open a file. Raises AnonError without pyreadstat, and for another file or a part of one."""
     if find_spec("pyreadstat") is None:
         rule = f"pyreadstat must be installed to read a {source.ending} file"
@@ -87,7 +87,7 @@ def opened(source: Source, dialect: Dialect) -> Iterator[StatisticsFile]:
 
 
 def _answer(
-    process: "subprocess.Popen[bytes]", source: Source, dialect: Dialect
+    process: "subprocess.Popen[bytes]", source: FileSource, dialect: Dialect
 ) -> Mapping[str, Any]:
     """Return what a file says. Raises AnonError for one that cannot be read."""
     options: dict[str, Any] = {}
@@ -110,7 +110,7 @@ def _answer(
     return answer
 
 
-def unreadable(source: Source, why: str) -> AnonError:
+def unreadable(source: FileSource, why: str) -> AnonError:
     """Return the error for a file that cannot be read. why: what the library says."""
     rule = f"be a whole {source.ending} file"
     if any(word in why for word in ("encoding", "convert", "codec", "Unicode")):
@@ -119,7 +119,7 @@ def unreadable(source: Source, why: str) -> AnonError:
     return source.error(rule, "something else or a part of one")
 
 
-def _require_content(source: Source) -> None:
+def _require_content(source: FileSource) -> None:
     """Raise AnonError for a file that does not begin as one of its kind does."""
     with source.path.open("rb") as file:
         head = file.read(512)

@@ -8,7 +8,7 @@ nominal.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -16,7 +16,7 @@ import pyarrow as pa
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.formats import dictionary
 from anon_sql.apps.formats.dictionary import Variable, spelled
-from anon_sql.apps.formats.format import Source
+from anon_sql.apps.formats.format import FileSource
 from anon_sql.apps.formats.missing_codes import condition, declared, require_numbers
 from anon_sql.apps.formats.moments import Moment, moment_of
 from anon_sql.apps.formats.reader import StatisticsFile, opened
@@ -30,7 +30,9 @@ _EXACT = 2**53
 SCALE = "scale"  # the measure of numbers
 
 
-def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+def read_statistics(
+    con: duckdb.DuckDBPyConnection, source: FileSource, table: str
+) -> dict[str, Words]:
     """Create a table from a statistics file. Raises AnonError for one that cannot be read.
 
     Returns a sentence for each column of durations, which becomes a number of seconds, and for each
@@ -48,13 +50,21 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
         raise source.error("have dates that DuckDB can hold", "a date far outside them") from None
     finally:
         con.execute(f"DROP TABLE IF EXISTS {_CODED}")
-    said_of = [each.variable for each in columns]
-    dictionary.store(con, table, said_of, labels=dialect.variable_labels)
+    variables = [each.variable for each in columns]
+    dictionary.store(con, table, variables, labels=dialect.variable_labels)
     return {each.name: notice for each in columns if (notice := each.notice())}
 
 
+class _Conditions(NamedTuple):
+    """SQL of what the values of a variable decide: see ``_CodedColumn``."""
+
+    whole: str
+    labelled: str
+    in_day: str
+
+
 @dataclass
-class _Column:
+class _CodedColumn:
     """A column of a file. position: that in the table of codes; trim: as in ``Dialect``.
 
     text: whether its codes are texts. missing: condition in SQL on {x}. whole, labelled, in_day:
@@ -113,7 +123,7 @@ class _Column:
             return self.moment.sql(x)
         return f"CAST({x} AS BIGINT)" if self.whole else x
 
-    def conditions(self) -> tuple[str, str, str]:
+    def conditions(self) -> _Conditions:
         """Return the SQL of ``whole``, ``labelled`` and ``in_day``."""
         x = self.x
         whole, in_day = "false", "true"
@@ -125,7 +135,7 @@ class _Column:
         if self.labels:
             codes = ", ".join(_literal(code) for code in self.labels)
             labelled = f"coalesce(bool_and({x} IN ({codes})), true)"
-        return whole, labelled, in_day
+        return _Conditions(whole, labelled, in_day)
 
     def notice(self) -> Words | None:
         """Return a sentence about a column of durations, or one of ordered labels."""
@@ -151,7 +161,7 @@ def _printed(x: str, text: bool) -> str:
     return x if text else f"CASE WHEN {whole} THEN {x}::BIGINT::VARCHAR ELSE {x}::VARCHAR END"
 
 
-def _columns(file: StatisticsFile, dialect: Dialect) -> list[_Column]:
+def _columns(file: StatisticsFile, dialect: Dialect) -> list[_CodedColumn]:
     """Return the columns. Raises AnonError for missing codes of a column that is not there."""
     names = {fold(each["name"]): each["name"] for each in file.columns}
     for name in (*dialect.as_codes, *(name for name, _ in dialect.missing)):
@@ -171,17 +181,17 @@ def _columns(file: StatisticsFile, dialect: Dialect) -> list[_Column]:
 
 
 def _column(
-    source: Source,
+    source: FileSource,
     position: int,
     description: Mapping[str, Any],
     stated: Sequence[str] | None,
     trim: bool,
-) -> _Column:
+) -> _CodedColumn:
     name, text = description["name"], description["text"]
     missing = declared(description["missing"]) if stated is None else stated
     if not text:
         require_numbers(source.called[0], name, missing)
-    return _Column(
+    return _CodedColumn(
         name,
         position,
         text,
@@ -207,14 +217,15 @@ def _load(con: duckdb.DuckDBPyConnection, file: StatisticsFile) -> None:
         con.unregister("__anon_batch")
 
 
-def _decide(con: duckdb.DuckDBPyConnection, columns: Sequence[_Column]) -> None:
+def _decide(con: duckdb.DuckDBPyConnection, columns: Sequence[_CodedColumn]) -> None:
     """Look at the values of columns, and set what all of them are."""
     for start in range(0, len(columns), _AGGREGATED):
         some = columns[start : start + _AGGREGATED]
-        conditions = ", ".join(sql for each in some for sql in each.conditions())
+        by_kind = zip(*(each.conditions() for each in some), strict=True)
+        conditions = ", ".join(sql for each in by_kind for sql in each)
         ((_, *holds),) = con.execute(f"SELECT count(*), {conditions} FROM {_CODED}").fetchall()
         for position, each in enumerate(some):
-            each.whole, each.labelled, each.in_day = holds[3 * position : 3 * position + 3]
+            each.whole, each.labelled, each.in_day = holds[position :: len(some)]
 
 
 def _labels(pairs: Sequence[tuple[Any, str]], text: bool) -> dict[float | str, str]:

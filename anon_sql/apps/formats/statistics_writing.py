@@ -28,7 +28,7 @@ _SPSS_DATE, _DATE = 12_219_379_200, 315_619_200  # seconds from the first day to
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _ProgramFormat:
     """How a kind of file is written.
 
     writer: the function of pyreadstat, with its options. formats: of dates, moments and times.
@@ -81,7 +81,7 @@ def _por(head: bytes) -> bytes:
 
 _OF_SPSS = ("DATE11", "DATETIME23.3", "TIME11.2")
 _NAMES = "letters, digits and _ after a letter, at most 32"
-_SAV = _Kind(
+_SAV = _ProgramFormat(
     writer="write_sav",
     options={"row_compress": True},
     formats=_OF_SPSS,
@@ -108,7 +108,7 @@ _KINDS = {
         fixed=_por,
         names="capital letters and digits, at most 8",
     ),
-    ".xpt": _Kind(
+    ".xpt": _ProgramFormat(
         writer="write_xport",
         options={},
         formats=("DATE9", "DATETIME22.3", "TIME8"),
@@ -118,7 +118,7 @@ _KINDS = {
         fixed=_xpt,
         names=_NAMES,
     ),
-    ".dta": _Kind(
+    ".dta": _ProgramFormat(
         writer="write_dta",
         options={},
         formats=("%td", "%tc", "%tcHH:MM:SS"),
@@ -138,18 +138,18 @@ _WHOLE = re.compile(r"U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|BOOLEAN|DECIMAL\(\d+,
 
 
 @dataclass
-class _Written:
+class _VariableMetadata:
     """What is written beside the rows, by column. codes: label by code."""
 
     codes: dict[str, dict[float, str]] = field(default_factory=dict)
     formats: dict[str, str] = field(default_factory=dict)
     measures: dict[str, str] = field(default_factory=dict)
 
-    def without_empty(self) -> "_Written":
+    def without_empty(self) -> "_VariableMetadata":
         """Return what is said of columns of which something is said."""
         codes = {name: labels for name, labels in self.codes.items() if labels}
         formats = {name: text for name, text in self.formats.items() if text}
-        return _Written(codes, formats, self.measures)
+        return _VariableMetadata(codes, formats, self.measures)
 
 
 def write(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) -> None:
@@ -180,7 +180,7 @@ def write(con: duckdb.DuckDBPyConnection, select: str, path: Path, ending: str) 
     _fix(path, kind)
 
 
-def _refused(why: str, ending: str, kind: _Kind) -> AnonError:
+def _refused(why: str, ending: str, kind: _ProgramFormat) -> AnonError:
     """Return the error for what pyreadstat refuses, without its words: they may hold values."""
     if "name" in why.lower():
         rule = f"columns of a {ending} file must be named with {kind.names}"
@@ -190,7 +190,7 @@ def _refused(why: str, ending: str, kind: _Kind) -> AnonError:
     return AnonError("release", rule, got, "name OUT .csv or .parquet")
 
 
-def _fix(path: Path, kind: _Kind) -> None:
+def _fix(path: Path, kind: _ProgramFormat) -> None:
     """Write a fixed time where the file says when it was made."""
     with path.open("r+b") as file:
         head = file.read(4096)
@@ -220,7 +220,7 @@ def _require_exact(
         raise AnonError("release", rule, f"others in {listed(wrong)}", "name OUT .csv or .parquet")
 
 
-def _stored(name: str, sql_type: str, kind: _Kind) -> str:
+def _stored(name: str, sql_type: str, kind: _ProgramFormat) -> str:
     """Return the SQL of a column as it is stored: a number or text."""
     x = quote(name)
     if _NUMBERS.fullmatch(sql_type):
@@ -237,13 +237,13 @@ def _stored(name: str, sql_type: str, kind: _Kind) -> str:
 
 
 def _frame(
-    con: duckdb.DuckDBPyConnection, rows: pa.Table, columns: Mapping[str, str], kind: _Kind
-) -> tuple[Any, _Written]:
+    con: duckdb.DuckDBPyConnection, rows: pa.Table, columns: Mapping[str, str], kind: _ProgramFormat
+) -> tuple[Any, _VariableMetadata]:
     """Return the rows as pandas has them, and what is written beside them."""
     import pandas as pd
 
     codes, raw = dictionary.codes(con, RAW), _types(con, RAW)
-    written, series = _Written(), {}
+    written, series = _VariableMetadata(), {}
     for name, sql_type in columns.items():
         values, labels = rows.column(name).combine_chunks(), codes.get(name, {})
         if pa.types.is_floating(values.type):
@@ -271,7 +271,7 @@ def _frame(
     return pd.DataFrame(series), written
 
 
-def _of_whole(series: dict[str, Any], written: _Written) -> _Written:
+def _of_whole(series: dict[str, Any], written: _VariableMetadata) -> _VariableMetadata:
     """Return labels as Stata takes them, of columns of whole numbers, and make them such."""
     codes: dict[str, dict[float, str]] = {}
     for name, labels in written.codes.items():
@@ -281,7 +281,7 @@ def _of_whole(series: dict[str, Any], written: _Written) -> _Written:
         if ((values % 1 == 0) & (values.abs() < _INT)).all():
             series[name] = series[name].astype("Int32")
             codes[name] = {int(code): text for code, text in labels.items() if code % 1 == 0}
-    return _Written(codes, written.formats, written.measures)
+    return _VariableMetadata(codes, written.formats, written.measures)
 
 
 def _types(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
@@ -290,7 +290,7 @@ def _types(con: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
     return dict(con.execute(query, [relation]).fetchall())
 
 
-def _format(sql_type: str, kind: _Kind) -> str:
+def _format(sql_type: str, kind: _ProgramFormat) -> str:
     position = {"DATE": 0, "TIME": 2}.get(sql_type, 1 if sql_type.startswith("TIMESTAMP") else None)
     if position is not None:
         return kind.formats[position]

@@ -22,7 +22,7 @@ from anon_sql.apps.csv.loading import OF_FILE, of_names
 from anon_sql.apps.csv.source import CsvSource
 from anon_sql.apps.csv.texts import TOTAL_NOTICE, is_total, not_total
 from anon_sql.apps.formats.cells import unread_cells
-from anon_sql.apps.formats.format import Source
+from anon_sql.apps.formats.format import FileSource
 from anon_sql.core import stopping
 from anon_sql.core.names import quote
 from anon_sql.errors import AnonError, Option, Words, joined, listed, not_installed
@@ -67,7 +67,7 @@ Row = list[Any]
 
 
 @dataclass
-class _Column:
+class _SheetColumn:
     """What the cells of a column are. kinds: the number of cells of each. first: row of a text."""
 
     name: str
@@ -109,7 +109,9 @@ def _kind(value: Any) -> str:
     return _KINDS[type(value)]
 
 
-def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str, Words]:
+def read_workbook(
+    con: duckdb.DuckDBPyConnection, source: FileSource, table: str
+) -> dict[str, Words]:
     """Create a table from a sheet of a workbook. Raises AnonError for one that cannot be read.
 
     Returns a sentence for each column that is text although its cells are something else, and one
@@ -117,7 +119,7 @@ def read(con: duckdb.DuckDBPyConnection, source: Source, table: str) -> dict[str
     """
     with _as_sentence(source):
         sheet = _Sheet.of(source)
-        columns = [_Column(name) for name in sheet.header.names]
+        columns = [_SheetColumn(name) for name in sheet.header.names]
         for row, cells in sheet.cells():
             for column, values in zip(columns, cells, strict=True):
                 column.count(values, row)
@@ -185,7 +187,7 @@ def _printed(value: Any) -> str:
 class _Sheet:
     """The rows of a sheet below its headings. start: the row of the sheet that is the first."""
 
-    source: Source
+    source: FileSource
     dialect: Dialect
     rows: Callable[[], Iterator[Row]]
     start: int
@@ -193,7 +195,7 @@ class _Sheet:
     used: list[int]
 
     @classmethod
-    def of(cls, source: Source) -> "_Sheet":
+    def of(cls, source: FileSource) -> "_Sheet":
         """Return the sheet of a source. Raises AnonError for one that is not clear."""
         dialect = source.dialect or Dialect(header=True if source.labels else None)
         book = _open(source)
@@ -265,7 +267,7 @@ def _cell(value: Any, nulls: set[str]) -> Any:
 
 
 @contextmanager
-def _as_sentence(source: Source) -> Iterator[None]:
+def _as_sentence(source: FileSource) -> Iterator[None]:
     """Raise AnonError for whatever the reader raises about a damaged workbook."""
     try:
         yield
@@ -279,7 +281,7 @@ def _as_sentence(source: Source) -> Iterator[None]:
         raise source.error(rule, "a part of one, or one with a password", hint) from None
 
 
-def _open(source: Source) -> Any:
+def _open(source: FileSource) -> Any:
     """Open a workbook. Raises AnonError for anything else, and without python-calamine."""
     try:
         import python_calamine
@@ -299,7 +301,7 @@ def _open(source: Source) -> Any:
     return python_calamine.load_workbook(str(source.path))
 
 
-def sheets(source: Source) -> dict[str, bool]:
+def sheets(source: FileSource) -> dict[str, bool]:
     """Return the sheets of a workbook that have rows, and whether each is hidden.
 
     Raises AnonError for a workbook that cannot be read.
@@ -323,7 +325,7 @@ def _filled(book: Any) -> list[str]:
     return [name for name in _tables(book) if book.get_sheet_by_name(name).height]
 
 
-def _chosen(source: Source, book: Any, wanted: str | None) -> str:
+def _chosen(source: FileSource, book: Any, wanted: str | None) -> str:
     """Return the name of the sheet that is read. Raises AnonError unless there is one."""
     hidden, tables = _hidden(book), _tables(book)
     if wanted is not None:
@@ -345,7 +347,7 @@ def _listed(names: Sequence[str], hidden: dict[str, bool]) -> str:
     return f"the sheets {', '.join(shown)}" if shown else "no sheet"
 
 
-def _require_unmerged(source: Source, sheet: Any, above: int) -> None:
+def _require_unmerged(source: FileSource, sheet: Any, above: int) -> None:
     """Raise AnonError if cells are merged in the headings or below them."""
     merged = [start for start, end in sheet.merged_cell_ranges or () if end[0] >= above]
     if merged:
@@ -356,7 +358,7 @@ def _require_unmerged(source: Source, sheet: Any, above: int) -> None:
         raise source.error("have no merged cells", f"merged cells in row {row:,}", hint)
 
 
-def _require_values(source: Source, sheet: str, dialect: Dialect) -> None:
+def _require_values(source: FileSource, sheet: str, dialect: Dialect) -> None:
     """Raise AnonError for cells of an .xlsx sheet whose values a reader would lose."""
     if source.ending != ".xlsx":
         return

@@ -95,7 +95,7 @@ class Bin:
 
 
 @dataclass(frozen=True)
-class Bins:
+class ColumnBins:
     """ordered: whether they follow each other on a line. ranges: whether a bin ends where the next
     one starts."""
 
@@ -104,7 +104,7 @@ class Bins:
     ranges: bool
 
 
-def bins(con: duckdb.DuckDBPyConnection, table: str, column: str) -> Bins:
+def bins(con: duckdb.DuckDBPyConnection, table: str, column: str) -> ColumnBins:
     """Return the bins of a column, NULL last."""
     name = quote(column)
     ((kind, distinct, nulls),) = con.sql(
@@ -116,7 +116,7 @@ def bins(con: duckdb.DuckDBPyConnection, table: str, column: str) -> Bins:
     all_bins = _ranges(con, table, name, kind) if ranges else _values(con, table, name, ordered)
     if nulls:
         all_bins = [*all_bins, Bin("NULL", f"{name} IS NULL")]
-    return Bins(tuple(all_bins), ordered, ranges)
+    return ColumnBins(tuple(all_bins), ordered, ranges)
 
 
 def _values(con: duckdb.DuckDBPyConnection, table: str, name: str, ordered: bool) -> list[Bin]:
@@ -181,8 +181,8 @@ def _times(con: duckdb.DuckDBPyConnection, starts: list[float], kind: str) -> li
 
 
 @dataclass(frozen=True)
-class Distribution:
-    """Rows by bin; those of a release are expected values given its labels. See ``Bins``."""
+class ColumnDistribution:
+    """Rows by bin; those of a release are expected values given its labels. See ``ColumnBins``."""
 
     column: str
     ordered: bool
@@ -194,7 +194,7 @@ class Distribution:
 
 def quasi(
     con: duckdb.DuckDBPyConnection, columns: Sequence[str], roles: Mapping[str, Any]
-) -> list[Distribution]:
+) -> list[ColumnDistribution]:
     """Return those of quasi-identifiers, by one call of query_error.
 
     roles: ``quasi``; ``hierarchy`` or None.
@@ -215,7 +215,7 @@ def quasi(
     ).fetchall()
     answers = {query: (actual, estimate) for query, actual, estimate in rows}
     return [
-        Distribution(
+        ColumnDistribution(
             column,
             binned.ordered,
             binned.ranges,
@@ -227,7 +227,7 @@ def quasi(
     ]
 
 
-def kept(con: duckdb.DuckDBPyConnection, column: str) -> Distribution:
+def kept(con: duckdb.DuckDBPyConnection, column: str) -> ColumnDistribution:
     """Return that of a sensitive column, counted in both tables."""
     binned = bins(con, "raw", column)
     counts = ", ".join(f"count_if({each.condition})" for each in binned.bins)
@@ -236,7 +236,7 @@ def kept(con: duckdb.DuckDBPyConnection, column: str) -> Distribution:
     raw, released = (
         con.sql(f"SELECT {counts} FROM {each}").fetchall()[0] for each in ("raw", as_raw)
     )
-    return Distribution(
+    return ColumnDistribution(
         column,
         binned.ordered,
         binned.ranges,

@@ -22,7 +22,7 @@ from anon_sql.apps.verdict.figures import (
     settled,
 )
 from anon_sql.apps.verdict.recommended import recommend
-from anon_sql.apps.verdict.remedies import made_by, remedied, said_of
+from anon_sql.apps.verdict.remedies import call_of, made_by, remedied
 from anon_sql.apps.verdict.rules import VERDICT, verdict
 from anon_sql.apps.verdict.words import CONSEQUENCE, not_covered
 from anon_sql.audit.earlier import EARLIER
@@ -238,7 +238,7 @@ def gather(
         checks.extend(settled(rows, request, made, by_manifest=True))
         return [{**each, "consequence": CONSEQUENCE[each["property"]]} for each in checks]
 
-    made_with = said_of(manifest, sources.recipe, _without_statements(request))
+    made_with = call_of(manifest, sources.recipe, _without_statements(request))
 
     def judged() -> dict[str, Any]:
         measured = measure(con, _without_statements(request), checks, drawn=drawn)
@@ -331,7 +331,7 @@ def of_summary(
     roles = {name: request[name] for name in ("quasi", "hierarchy")}
     utility = f"FROM utility('raw', 'released', k := $k, {_ROLES})"
     reasons = judged["verdict"]["reasons"]
-    _, options = said_of(manifest, sources.recipe, {})
+    _, options = call_of(manifest, sources.recipe, {})
     facts = {
         **judged,
         "verdict": {**judged["verdict"], "not_covered": not_covered(options)},

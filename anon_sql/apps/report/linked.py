@@ -145,7 +145,7 @@ def of_linked(facts: Mapping[str, Any]) -> str:
     """Return the page. facts: the result of ``gather``."""
     return render(
         "linked.html",
-        said=facts,
+        facts=facts,
         stated=stated(facts["statement"]),
         places=PLACES,
         review=review_in_words(facts["statement"]),

@@ -40,7 +40,7 @@ def first_page(report: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of the first page names."""
     checks = [{**each, "state": _state(each)} for each in report["checks"]]
     return {
-        "said": report,
+        "facts": report,
         "most": FITS,
         "accepted": [f"{rule}: {why}" for rule, why in report["summary"]["accepted"].items()],
         "costly": sorted(

@@ -14,12 +14,12 @@ from typing import Any
 import anon_sql
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import by_recipe
-from anon_sql.apps.cli.output import Output, ReleasedRelation, in_table
+from anon_sql.apps.cli.output import ReleasedRelation, ReleaseOutput, in_table
 from anon_sql.apps.cli.roles import disclosed, first_recipe
 from anon_sql.apps.cli.suggestions import suggestions
 from anon_sql.apps.report import criteria, facts, rendering, summary
 from anon_sql.apps.studio import figures
-from anon_sql.apps.studio.source import NAME, Source, tables_of
+from anon_sql.apps.studio.source import NAME, StudioSource, tables_of
 from anon_sql.apps.studio.spelling import words
 from anon_sql.apps.verdict import of_recipe
 from anon_sql.apps.verdict.criteria import gains_of, require_others, with_gains
@@ -72,7 +72,9 @@ class Bench:
 
     def __init__(self, source: Mapping[str, Any], folder: Path):
         self.folder = folder
-        self.source = Source(Path(source["path"]), Path(source["start"]), source.get("dialect"))
+        self.source = StudioSource(
+            Path(source["path"]), Path(source["start"]), source.get("dialect")
+        )
         self.start = self.source.start
         self.con = anon_sql.connect(config={**_OFFLINE, "temp_directory": str(folder)})
         self.con.execute("SET python_enable_replacements = false; SET TimeZone = 'UTC'")
@@ -361,7 +363,7 @@ class Bench:
             "recipe": self._new(names["recipe"], (".toml",), overwrite),
             "summary": self._new(names["summary"], (".html",), overwrite),
         }
-        output = Output(paths["release"], False, True)
+        output = ReleaseOutput(paths["release"], False, True)
         database = recipe.table is not None
         output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=database)
         recipes.require_content(NAME, recipe)

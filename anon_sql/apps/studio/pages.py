@@ -142,7 +142,8 @@ def away(
     """Return what makes the same release again, by language; each runs as it is copied.
 
     trees: files of hierarchies by column. names: of the files that are signed. relation: as
-    ``Source.relation`` returns it. Without a name and a call only the command reads the source.
+    ``StudioSource.relation`` returns it. Without a name and a call only the command reads the
+    source.
     """
     written, out = shlex.quote(names["recipe"]), shlex.quote(names["release"])
     stem, dot, ending = names["release"].partition(".")

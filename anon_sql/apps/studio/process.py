@@ -27,7 +27,7 @@ class Refused(Exception):
         self.stopped, self.control = stopped, control
 
 
-class Engine:
+class EngineProcess:
     """The engine of one source. source, folder: what its process takes."""
 
     def __init__(self, source: Mapping[str, Any], folder: Path):

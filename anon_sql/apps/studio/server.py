@@ -20,7 +20,7 @@ from anon_sql.apps.studio import pages
 from anon_sql.apps.studio.bench import NOT_YET, OPEN_CHECK
 from anon_sql.apps.studio.csv_file import FORM, stated
 from anon_sql.apps.studio.guard import Guard
-from anon_sql.apps.studio.process import Engine, Refused
+from anon_sql.apps.studio.process import EngineProcess, Refused
 from anon_sql.apps.studio.session import SLOW, Session
 from anon_sql.apps.studio.spelling import sentence
 from anon_sql.errors import AnonError
@@ -39,7 +39,7 @@ class Studio:
     """One studio: a source, an engine, and who sits before it."""
 
     def __init__(self, source: Mapping[str, Any], folder: Path):
-        self.engine = Engine(source, folder)
+        self.engine = EngineProcess(source, folder)
         self.session = Session(Path(source["start"]))
         path = Path(source["path"])
         stored = recipes.is_recipe(path) or files.in_database(path) is not None
@@ -233,7 +233,7 @@ class Studio:
                     session.released(choice)
             except Refused as error:
                 failure = str(error)
-        return self._shown("part_remedies.html", judged=session.judged(), said=failure)
+        return self._shown("part_remedies.html", judged=session.judged(), failure=failure)
 
     async def _data_compare(self, request: Request) -> Response:
         session = self.session

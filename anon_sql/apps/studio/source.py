@@ -18,7 +18,7 @@ from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.apps.csv.notations import PARAMETERS, Declared
 from anon_sql.apps.formats import workbooks
 from anon_sql.apps.formats.dictionary import missing
-from anon_sql.apps.formats.format import Source as FormatSource
+from anon_sql.apps.formats.format import FileSource
 from anon_sql.apps.formats.missing_codes import Missing
 from anon_sql.apps.studio import csv_file
 from anon_sql.apps.studio.spelling import sentence
@@ -48,7 +48,7 @@ DIALECT = (
 PARQUET = ".parquet"
 
 
-class Source:
+class StudioSource:
     """The source of a studio.
 
     path: as the command takes it. start: the folder that the studio was started in. stated: how a
@@ -136,7 +136,7 @@ class Source:
         if self.is_recipe or table is not None or files.kind(file, NAME)[0] != "workbook":
             return {}
         _, ending = files.kind(file, NAME)
-        return workbooks.sheets(FormatSource(file, ending, False, None, (NAME, "FILE")))
+        return workbooks.sheets(FileSource(file, ending, False, None, (NAME, "FILE")))
 
     def lines(self) -> dict[str, Any]:
         """Return the first lines of a CSV file, with their values."""

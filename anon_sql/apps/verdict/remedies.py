@@ -13,7 +13,7 @@ import duckdb
 
 from anon_sql.apps.manifest import UNIQUE
 from anon_sql.apps.verdict.rules import FLOORS, GREEN, RED, VERDICT, Reason, Verdict
-from anon_sql.apps.verdict.trials import OUT, Change, NotCopied, Trial, Trials, trials
+from anon_sql.apps.verdict.trials import OUT, NotCopied, RequestChange, Trial, Trials, trials
 from anon_sql.apps.verdict.words import REMEDIES, percent
 from anon_sql.audit.columns import RARE
 from anon_sql.core import stopping
@@ -42,10 +42,10 @@ def made_by(
     return method, {**(options or {}), **request}
 
 
-def said_of(
+def call_of(
     manifest: Mapping[str, Any] | None, recipe: Recipe | None, request: Mapping[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Return the same, with the seed; the method is '' where neither of the two says it."""
+    """Return the method and the call of a release, with its seed; '' without either of the two."""
     if manifest is None and recipe is None:
         return "", {}
     method, call = made_by(manifest, recipe, request)
@@ -148,8 +148,10 @@ def first(tried: Trials) -> tuple[float | None, Verdict | None]:
     if before is None:
         return tried.request.get("t"), None
     requested_t = tried.request.get("t")
-    changed = [Change("t", each) for each in TS if requested_t is not None and each < requested_t]
-    best: Change | None = None
+    changed = [
+        RequestChange("t", each) for each in TS if requested_t is not None and each < requested_t
+    ]
+    best: RequestChange | None = None
     if not _is_safe(before):
         fine = [each for each in (None, *changed) if _is_fine(tried.trial(each))]
         best = next((each for each in fine if _is_safe(tried.trial(each))), (fine or [None])[0])
@@ -203,7 +205,7 @@ def remedies(
     if before is None:
         return [each.remedy for each in wanted]
     left = {index: list(changes(each, tried)) for index, each in enumerate(wanted)}
-    looked: dict[int, list[Change]] = {index: [] for index in left}
+    looked: dict[int, list[RequestChange]] = {index: [] for index in left}
     sentences: dict[int, str] = {}
     while left:  # the first change of each reason, then the second
         for index, queue in list(left.items()):
@@ -236,7 +238,9 @@ def _helps(reason: Reason, before: Trial, after: Trial) -> bool:
     return was is not None and (now or 0.0) < was / 2
 
 
-def _lifting(tried: Trials, reason: Reason, change: Change, before: Trial, after: Trial) -> str:
+def _lifting(
+    tried: Trials, reason: Reason, change: RequestChange, before: Trial, after: Trial
+) -> str:
     """Say that a change lifts a reason, and what it costs."""
     sentence = _begun(change.words(tried.request))
     was, now = before.figure(reason), after.figure(reason)
@@ -255,7 +259,7 @@ def _lifting(tried: Trials, reason: Reason, change: Change, before: Trial, after
     return sentence
 
 
-def _failing(tried: Trials, reason: Reason, looked: Sequence[Change], before: Trial) -> str:
+def _failing(tried: Trials, reason: Reason, looked: Sequence[RequestChange], before: Trial) -> str:
     """Say what was tried in vain, and which column stands in the way."""
     if not before.breaks(reason):
         return reason.remedy
@@ -280,7 +284,7 @@ def _begun(words: str) -> str:
     return words[0].upper() + words[1:] if words.split(" ")[1] != "=" else words
 
 
-def _widest(tried: Trials, reason: Reason, looked: Sequence[Change]) -> str | None:
+def _widest(tried: Trials, reason: Reason, looked: Sequence[RequestChange]) -> str | None:
     """Return the column without which a figure is smallest; one with the greatest loss first."""
     pairs = [(each, tried.trial(each)) for each in looked if each.name == OUT]
     figures = [(t.figure(reason) or 0.0, str(each.value)) for each, t in pairs if t is not None]
@@ -290,43 +294,45 @@ def _widest(tried: Trials, reason: Reason, looked: Sequence[Change]) -> str | No
     return names[0] if names else None
 
 
-def _protects_less(change: Change, request: Mapping[str, Any]) -> bool:
+def _protects_less(change: RequestChange, request: Mapping[str, Any]) -> bool:
     before = request.get(change.name)
     if change.name == "k":
         return before is not None and change.value < before
     return change.name == "t" and before is not None and change.value > before
 
 
-def changes(reason: Reason, tried: Trials) -> Iterator[Change]:
+def changes(reason: Reason, tried: Trials) -> Iterator[RequestChange]:
     """Give the changes that could lift a reason, the smallest first."""
     request, parameters = tried.request, takes(tried.method)
     level, t, k = request.get("l") or 1, request.get("t"), request.get("k") or 1
     floor = FLOORS[tried.judging.get("environment", "contract")]
     if _of_k(reason):
-        yield Change("k", floor)
+        yield RequestChange("k", floor)
         return
     if reason.rule in DISCLOSED:
         if reason.rule == "certain" and level < 2 and "l" in parameters:
-            yield Change("l", 2)
+            yield RequestChange("l", 2)
         if "t" in parameters:
-            yield from (Change("t", each) for each in TS if t is None or each < t)
-        yield Change("k", 2 * k)
+            yield from (RequestChange("t", each) for each in TS if t is None or each < t)
+        yield RequestChange("k", 2 * k)
         return
     if reason.rule == "suppression" and "suppression_limit" in parameters:
         limit = request.get("suppression_limit") or 0
-        yield from (Change("suppression_limit", each) for each in (0.05, 0.01) if each < limit)
+        yield from (
+            RequestChange("suppression_limit", each) for each in (0.05, 0.01) if each < limit
+        )
     if reason.rule == "distribution" and request.get("suppressed") == "drop":
-        yield Change("suppressed", "keep")
+        yield RequestChange("suppressed", "keep")
     names = [reason.column] if reason.rule in ("sets", "texts") else tried.by_loss
     first, *others = names or [None]
     if len(request["quasi"]) > 1 and first is not None:
-        yield Change(OUT, first)
+        yield RequestChange(OUT, first)
     if floor <= k // 2 < k:
-        yield Change("k", k // 2)
+        yield RequestChange("k", k // 2)
     elif floor < k:
-        yield Change("k", floor)
+        yield RequestChange("k", floor)
     larger = [each for each in reversed(TS) if t is not None and t < each]
     if larger:
-        yield Change("t", larger[0])
+        yield RequestChange("t", larger[0])
     if len(request["quasi"]) > 2:
-        yield from (Change(OUT, name) for name in others[:2] if name is not None)
+        yield from (RequestChange(OUT, name) for name in others[:2] if name is not None)

@@ -32,7 +32,7 @@ _ROLES = ("quasi", "sensitive", "identifiers", "keep")
 
 
 @dataclass(frozen=True)
-class Change:
+class RequestChange:
     """A change of one parameter, or a column that is left out (``name`` is ``OUT``)."""
 
     name: str
@@ -106,12 +106,12 @@ class Trials:
     request: Mapping[str, Any]
     judging: Mapping[str, Any]
     queried: bool = True
-    made: dict[Change | None, Trial | None] = field(default_factory=dict)
+    made: dict[RequestChange | None, Trial | None] = field(default_factory=dict)
     by_loss: list[str] = field(default_factory=list)  # quasi-identifiers, the most lost first
-    refused: dict[Change | None, AnonError] = field(default_factory=dict)
+    refused: dict[RequestChange | None, AnonError] = field(default_factory=dict)
     _drawn: dict[tuple[str, ...], Drawn] = field(default_factory=dict)
 
-    def trial(self, change: Change | None) -> Trial | None:
+    def trial(self, change: RequestChange | None) -> Trial | None:
         """Return a trial with a change; None if such a release cannot be made."""
         if change not in self.made:
             self.made[change] = self._judged(change)
@@ -127,7 +127,7 @@ class Trials:
         """Return on how many rows, in words."""
         return f"{self.rows:,} of {self.of:,} rows" if self.rows < self.of else f"{self.of:,} rows"
 
-    def _judged(self, change: Change | None) -> Trial | None:
+    def _judged(self, change: RequestChange | None) -> Trial | None:
         try:
             measured = self._measured(change)
         except AnonError as error:
@@ -141,7 +141,7 @@ class Trials:
             return None
         return Trial(verdict(measured, **self.judging), measured)
 
-    def _measured(self, change: Change | None) -> Measured:
+    def _measured(self, change: RequestChange | None) -> Measured:
         request = dict(self.request)
         out = [change.value] if change and change.name == OUT else []
         if change and change.name != OUT:

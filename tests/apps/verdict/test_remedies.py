@@ -9,7 +9,7 @@ from anon_sql import AnonError
 from anon_sql.apps.verdict import remedies, trials
 from anon_sql.apps.verdict.remedies import DISCLOSED, changes, first, remedied
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, VERDICT, Reason, Verdict
-from anon_sql.apps.verdict.trials import MOST_CHANGES, OUT, Change, Trials
+from anon_sql.apps.verdict.trials import MOST_CHANGES, OUT, RequestChange, Trials
 from anon_sql.apps.verdict.words import REMEDIES
 from tests.apps.verdict.planted import LOOSE, RARE, RAW, REQUEST, one_value
 from tests.seams import LONG, Seam
@@ -214,8 +214,8 @@ def test_odd_names_types_and_people_are_copied(con):
         assert few.con.table("raw").types == con.table("raw").types
         few.request = {**few.request, "k": 3}
         assert few.trial(None) is not None
-        assert few.trial(Change(OUT, "h")) is not None
-        assert few.trial(Change("k", 1_000)) is None
+        assert few.trial(RequestChange(OUT, "h")) is not None
+        assert few.trial(RequestChange("k", 1_000)) is None
 
 
 @pytest.mark.slow
