@@ -10,7 +10,7 @@ import numpy.typing as npt
 from anon_sql.core.parameters import Choice, Number, Positive, param
 from anon_sql.errors import AnonError, Argument, Parameter
 from anon_sql.privacy.class_values import ClassValues, Floats, Ints, TableValues
-from anon_sql.privacy.model import ValueModel, many
+from anon_sql.privacy.model import ROUNDING, ValueModel, many
 
 KINDS = ("distinct", "entropy", "recursive")  # as kernels.legality numbers them
 
@@ -66,6 +66,18 @@ class LDiversity(ValueModel):
                 f"{self.l:g}",
                 Argument("l_kind", "entropy") + " takes fractions",
             )
+        if self.l_kind == "recursive" and not self.required and self.c <= 1:
+            raise AnonError(
+                function,
+                Parameter("l")
+                + " must be at least 2 if "
+                + Parameter("l_kind")
+                + " is 'recursive' and "
+                + Parameter("c")
+                + " is at most 1",
+                f"{self.l:g}",
+                "1 requires nothing",
+            )
 
     def measure(self, values: ClassValues, table: TableValues | None = None) -> Floats:
         """Return the l of each class; NULL does not count, a class of NULLs alone has 0.
@@ -94,6 +106,8 @@ class LDiversity(ValueModel):
         return _sums(class_of[satisfied], np.ones(int(satisfied.sum())), classes)
 
     def meaning(self, reached: float, passed: bool) -> str:
+        if passed and reached < self.level * (1 - ROUNDING):  # a class of NULLs alone
+            return f"{self.worst} is {reached:,.4g}; {self.name} = {self.level:g} requires nothing."
         if self.l_kind != "distinct":
             return super().meaning(reached, passed)
         fewest = many(round(reached), "value")

@@ -206,3 +206,23 @@ def test_no_sensitive_value_is_in_an_error(con, rows, got):
     assert said.startswith("audit: ")
     assert got in said
     assert not any(f"'{word}'" in said or f" {word} " in said for word in ("flu", "gout", "A", "B"))
+
+
+def test_a_class_of_nulls_alone_is_no_fault_without_l(con):
+    """A release with l = 1, which requires nothing, may have one; a required l fails."""
+    con.execute(
+        "CREATE TABLE visits AS SELECT i // 5 AS age, if(i < 5, NULL, 'a' || i % 3) AS x "
+        "FROM range(20) AS r(i)"
+    )
+    con.execute(
+        "CREATE TABLE r AS FROM anonymize('visits', k := 5, quasi := ['age'], sensitive := ['x'])"
+    )
+    call = "FROM audit('visits', 'r', k := 5, l := {}, quasi := ['age'], sensitive := ['x'])"
+    levels = [
+        con.execute(
+            f"SELECT found, passed, meaning {call.format(l)} WHERE property = 'l'"
+        ).fetchone()
+        for l in (1, 2)  # noqa: E741
+    ]
+    assert levels[0] == (0, True, "The smallest l of a class is 0; l = 1 requires nothing.")
+    assert levels[1][:2] == (0, False)

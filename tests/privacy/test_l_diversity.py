@@ -188,3 +188,12 @@ def test_names_and_settings_that_the_macros_could_meet(con, setting):
     found = con.execute(f"SELECT l_diversity({given}), t_closeness({given})").fetchall()
     assert found == [(1, 0)]  # (i * 4) % 4 is one value
     assert con.execute(f"SELECT l_diversity({given}, kind := 'entropy')").fetchall() == [(1,)]
+
+
+def test_recursive_that_would_require_nothing(people):
+    """(c, 1)-diversity bounds the most frequent value if c is at most 1; l = 1 does not."""
+    rule = "l must be at least 2 if l_kind is 'recursive' and c is at most 1"
+    for function in ("anonymize", "rayden"):
+        call = f"FROM {function}('people', k := 5, l_kind := 'recursive', c := {{}})"
+        assert rule in fails(people, call.format(1))
+        people.execute(call.format(1.5))
