@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 
 from anon_sql.apps.cli import compile
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 
 PEOPLE = f"""
     {compile.PEOPLE}
@@ -56,7 +56,7 @@ def write_recipe(folder: Path) -> None:
         types = dict(zip(people.columns, map(str, people.types), strict=True))
     recipes.write(
         folder / "recipe.toml",
-        {"file": "people.parquet", "schema_sha256": recipes.schema_sha256(types)},
+        {"file": "people.parquet", "schema_sha256": recipe_source.schema_sha256(types)},
         {"quasi": ["age", "city"], "sensitive": ["illness"]},
         release={"k": 5},
         statement={"environment": "contract"},

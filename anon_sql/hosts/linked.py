@@ -406,10 +406,7 @@ class _LinkedTarget:
         home = database[0] if database else current
         if len(database) > 1:
             raise AnonError(NAME, Parameter("into") + " must be a schema", f"'{self.into}'")
-        raw = {
-            fold(table.relation)
-            for table in (*(n.table for n in schema.nodes.values()), *schema.references.values())
-        }
+        raw = {fold(table.relation) for table in schema.tables}
         for table in (*schema.nodes, *schema.references):
             if fold(".".join(map(quote, (home, name, table)))) in raw:
                 rule = Parameter("into") + " must be another schema than that of the raw tables"

@@ -1,31 +1,31 @@
 """Read and write recipes: TOML files of a source, roles, parameters and accepted reasons.
 
 A recipe holds all that a release needs and no value of the data. Whatever it says is checked:
-unknown keys, columns without a role, another schema and other content are refused.
+unknown keys and columns without a role are refused, and ``recipe_source`` refuses another schema
+and other content. A recipe with a root is one of tables that belong together, whose columns it
+names with their tables.
 """
 
 import datetime
-import hashlib
 import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from anon_sql.core.common_parameters import IN_SQL, PERSON, ROW, UNIT
-from anon_sql.core.names import quote
+from anon_sql.core.names import split
 from anon_sql.core.parameters import takes
 from anon_sql.core.pseudonyms import named_key
 from anon_sql.core.roles import PARAMETER, REST, ROLES, fold
-from anon_sql.errors import AnonError, Option, did_you_mean, listed
+from anon_sql.errors import AnonError, Option, did_you_mean
 from anon_sql.hosts import documents
-from anon_sql.hosts.contents import kind_of
 from anon_sql.hosts.documents import require_known, require_typed
-from anon_sql.hosts.files import digest, is_pattern, members
+from anon_sql.hosts.files import digest
 from anon_sql.hosts.statements import ANONYMOUS_FOR, statement_of, with_recipient
+from anon_sql.linked.options import Linking
 from anon_sql.methods.method import release_methods
 
 FORM = 1
@@ -37,8 +37,10 @@ ACCEPTABLE = (
     *("minimality", "isolation", "linkage", "inference"),
 )
 _OF_COMMAND = ("parts", "part_rows", "unique_share", UNIT)  # no parameters of a method
-NO_SECRET = "a recipe holds no secret"
+_NO_SECRET = "a recipe holds no secret"
 _WITHOUT = {"tbl", "hierarchy", "like", *IN_SQL}
+_LINKED = "release_linked"  # the method of linked tables
+_PLACES = ("file", "database", "folder")  # of a source
 _SOURCE: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "database", "table", "control", "schema_sha256", "sha256"), str),
     **dict.fromkeys(("delimiter", "quote", "encoding"), str),
@@ -55,6 +57,14 @@ READING = (  # how a file is read; of the delimiter and the header the names of 
     *("missing", "as_codes", "variable_labels", "without_total_row"),
     *("decimal", "thousands", "date_format", "timestamp_format"),
 )
+_LINKED_SOURCE: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("database", "folder", "root", "schema_sha256", "sha256"), str),
+    **dict.fromkeys(("links", "leave_out"), list),
+}
+_LINKED_RELEASE = (
+    *("k", *(each.name for each in fields(Linking))),
+    *("weights", "bin_width", "format_files"),
+)
 _SERIES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("file", "key", "leavers"), str),
     **dict.fromkeys(("l", "leaf"), int),
@@ -63,17 +73,8 @@ _SERIES: dict[str, type | tuple[type, ...]] = {
 _OF_SERIES = ("release", "verify", "report", "recipe")  # what takes a recipe of a series
 _MADE: dict[str, type | tuple[type, ...]] = {"anon_sql": str, "duckdb": str}
 _TABLES = (
-    *(
-        "source",
-        "release",
-        "roles",
-        "hierarchies",
-        "statement",
-        "accepted",
-        "stricter",
-        "series",
-        "made",
-    ),
+    *("source", "release", "roles", "hierarchies", "statement"),
+    *("accepted", "stricter", "series", "made"),
 )
 
 
@@ -81,9 +82,10 @@ _TABLES = (
 class Recipe:
     """A recipe that has been read from ``path``.
 
-    source: file, or database and table; and hashes. method, parameters: of the release. roles: the
-    columns by parameter (``PARAMETER``). hierarchies: a path by column. stricter: limits of the
-    verdict. series: the file of a state, its key and parameters of series_next; empty without one.
+    source: file, or database and table, or root and database or folder; and hashes. method,
+    parameters: of the release. roles: the columns by parameter (``PARAMETER``). hierarchies: a path
+    by column. stricter: limits of the verdict. series: the file of a state, its key and parameters
+    of series_next; empty without one.
     """
 
     path: Path
@@ -100,8 +102,8 @@ class Recipe:
 
     @property
     def file(self) -> Path:
-        """Return the path of the source, or of its database."""
-        return self.path.parent / str(self.source.get("file") or self.source["database"])
+        """Return the path of the source: a file, a database or a folder of linked tables."""
+        return self.path.parent / next(str(self.source[n]) for n in _PLACES if n in self.source)
 
     @property
     def table(self) -> str | None:
@@ -129,9 +131,18 @@ def is_recipe(path: Path) -> bool:
     return path.suffix.lower() == ".toml"
 
 
-def read_recipe(function: str, path: Path) -> Recipe:
-    """Return the recipe in a file. Raises AnonError of ``function`` for anything else."""
-    return parse(function, path, tables(function, path))
+def read_recipe(function: str, path: Path, *, linked: bool = False) -> Recipe:
+    """Return the recipe in a file: of a single table, or of linked tables.
+
+    Raises AnonError of ``function`` for anything else.
+    """
+    return parse(function, path, tables(function, path), linked=linked)
+
+
+def is_linked(function: str, path: Path) -> bool:
+    """Return whether a recipe has a root. Raises AnonError of ``function`` for no recipe."""
+    source = tables(function, path).get("source")
+    return isinstance(source, dict) and "root" in source
 
 
 def tables(function: str, path: Path) -> dict[str, Any]:
@@ -147,32 +158,37 @@ def tables(function: str, path: Path) -> dict[str, Any]:
         raise AnonError(function, "the recipe must be TOML", str(wrong)) from None
 
 
-def parse(function: str, path: Path, document: Mapping[str, Any]) -> Recipe:
+def parse(
+    function: str, path: Path, document: Mapping[str, Any], *, linked: bool = False
+) -> Recipe:
     """Return the recipe that some tables of TOML are; path: where it is, or is to be written.
 
-    Raises AnonError of ``function`` for anything else.
+    linked: whether it is one of linked tables. Raises AnonError of ``function`` for anything else.
     """
-    entries = sections(function, document)
-    if "root" in entries["source"]:
+    entries = _sections(function, document)
+    if "root" in entries["source"] and not linked:
         rule = "the recipe must be one of a single table"
         hint = "anon-sql release RECIPE OUT/ releases tables that belong together"
         raise AnonError(function, rule, "one with root", hint)
+    if linked and entries["series"]:
+        rule = "[series] does not apply to tables that belong together"
+        raise AnonError(function, rule, "entries", "leave it out")
     release = dict(entries["release"])
-    method = release.pop("method", "anonymize")
+    method = _LINKED if linked else release.pop("method", "anonymize")
     return Recipe(
         path.absolute(),
-        _source(function, entries["source"]),
+        _source(function, entries["source"], linked=linked),
         *_release(function, method, release),
-        *_roles(function, entries["roles"]),
-        trees_of(function, path.absolute().parent, entries["hierarchies"]),
+        *_roles(function, entries["roles"], linked=linked),
+        _trees(function, path.absolute().parent, entries["hierarchies"]),
         statement_of(function, entries["statement"]),
-        accepted_of(function, entries["accepted"]),
+        _accepted(function, entries["accepted"]),
         entries["stricter"],
         _series(function, entries["series"], release),
     )
 
 
-def sections(function: str, document: Mapping[str, Any]) -> dict[str, Any]:
+def _sections(function: str, document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables of a recipe, those that it lacks empty. Raises AnonError for others."""
     entries = dict(document)
     require_known(function, "the recipe", entries, ("recipe", *_TABLES))
@@ -185,7 +201,7 @@ def sections(function: str, document: Mapping[str, Any]) -> dict[str, Any]:
     return entries
 
 
-def relative(function: str, what: str, value: Any) -> str:
+def _relative(function: str, what: str, value: Any) -> str:
     """Return a path. Raises AnonError unless it is relative to the recipe."""
     if not isinstance(value, str) or not value:
         raise AnonError(function, f"{what} must be a path", type(value).__name__)
@@ -194,61 +210,92 @@ def relative(function: str, what: str, value: Any) -> str:
     return value
 
 
-def _source(function: str, section: Mapping[str, Any]) -> dict[str, Any]:
-    require_typed(function, "[source]", section, _SOURCE)
+def _source(function: str, section: Mapping[str, Any], *, linked: bool) -> dict[str, Any]:
+    require_typed(function, "[source]", section, _LINKED_SOURCE if linked else _SOURCE)
+    (_require_linked_source if linked else _require_source)(function, section)
+    for name in (*_PLACES, "control"):
+        if name in section:
+            _relative(function, name, section[name])
+    return dict(section)
+
+
+def _require_source(function: str, section: Mapping[str, Any]) -> None:
+    """Raise AnonError unless [source] names one table, and the hash of its schema."""
     in_database = {"database", "table"} & set(section)
     if ("file" in section) == bool(in_database) or len(in_database) == 1:
         rule = "[source] must have a file, or a database and a table"
         raise AnonError(function, rule, "neither or both")
-    relative(function, "file" if "file" in section else "database",
-              section.get("file") or section.get("database"))  # fmt: skip
-    if "control" in section:
-        relative(function, "control", section["control"])
     if "schema_sha256" not in section:
         rule = "[source] must have a schema_sha256"
         hint = Option("anon-sql roles FILE --recipe PATH", verb="") + " writes one"
         raise AnonError(function, rule, None, hint)
-    return dict(section)
+
+
+def _require_linked_source(function: str, section: Mapping[str, Any]) -> None:
+    """Raise AnonError unless [source] names linked tables."""
+    if ("database" in section) == ("folder" in section) or not section.get("root"):
+        rule = "[source] must have a root, and a database or a folder"
+        raise AnonError(function, rule, "another source")
+    if "folder" in section and "sha256" in section:
+        raise AnonError(function, "sha256 in [source] must be that of a database", "a folder")
 
 
 def release_keys(method: str) -> list[str]:
     """Return the keys of [release] for a method."""
+    if method == _LINKED:
+        return [*_LINKED_RELEASE]
     parameters = [name for name in takes(method) if name not in {*PARAMETER.values(), *_WITHOUT}]
     return ["method", *parameters, *_OF_COMMAND]
 
 
 def _release(function: str, method: Any, section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    if not isinstance(method, str) or fold(method) not in release_methods():
+    if not isinstance(method, str) or fold(method) not in (*release_methods(), _LINKED):
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
     require_known(function, "[release]", section, release_keys(fold(method)))
-    named_key(function, "key in [release]", section.get("key"), NO_SECRET)
+    named_key(function, "key in [release]", section.get("key"), _NO_SECRET)
     if section.get(UNIT, PERSON) not in (PERSON, ROW):
         raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}")
     return fold(method), dict(section)
 
 
-def _roles(function: str, section: Mapping[str, Any]) -> tuple[dict[str, list[str]], bool]:
+def _roles(
+    function: str, section: Mapping[str, Any], *, linked: bool
+) -> tuple[dict[str, list[str]], bool]:
     kinds: dict[str, type | tuple[type, ...]] = {"confirmed": bool, **dict.fromkeys(ROLES, list)}
     require_typed(function, "[roles]", section, kinds)
-    named: dict[str, str] = {}
+    confirmed = bool(section.get("confirmed", False))
+    if linked and not confirmed:
+        rule = "[roles] of tables that belong together must be confirmed"
+        raise AnonError(function, rule, "confirmed = false", "read them, then write true")
+    columns: set[tuple[str, ...]] = set()
     for role in ROLES:
         for name in section.get(role, []):
-            if name == REST:
+            column = column_of(name) if linked else (fold(name),)
+            if column[-1] == REST:
                 rule = "[roles] must name every column"
                 raise AnonError(function, rule, f"* in {role}", "write the names out")
-            if fold(name) in named:
+            if column in columns:
                 raise AnonError(function, "a column has one role", f"{name} twice")
-            named[fold(name)] = role
-    roles = {PARAMETER[role]: list(section.get(role, [])) for role in ROLES}
-    return roles, bool(section.get("confirmed", False))
+            columns.add(column)
+    return by_parameter(section), confirmed
 
 
-def trees_of(function: str, folder: Path, section: Mapping[str, Any]) -> dict[str, Path]:
+def column_of(name: str) -> tuple[str, ...]:
+    """Return the folded names of the table and the column that a name in linked tables means."""
+    return tuple(map(fold, split(name)[-2:]))
+
+
+def by_parameter(roles: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return columns by role as parameters call them."""
+    return {PARAMETER[role]: list(roles.get(role, [])) for role in ROLES}
+
+
+def _trees(function: str, folder: Path, section: Mapping[str, Any]) -> dict[str, Path]:
     """Return the file of each hierarchy, whose name up to its first dot is that of the column."""
     files = {}
     for name, file in section.items():
-        path = folder / relative(function, f"the hierarchy of {name}", file)
+        path = folder / _relative(function, f"the hierarchy of {name}", file)
         if fold(path.name.partition(".")[0]) != fold(name):
             rule = f"the hierarchy of {name} must be in a file of that name"
             raise AnonError(function, rule, f"'{path.name}'", f"call it {name}.csv")
@@ -256,7 +303,7 @@ def trees_of(function: str, folder: Path, section: Mapping[str, Any]) -> dict[st
     return files
 
 
-def accepted_of(function: str, section: Mapping[str, Any]) -> dict[str, str]:
+def _accepted(function: str, section: Mapping[str, Any]) -> dict[str, str]:
     """Return [accepted] of a recipe. Raises AnonError for unknown rules and empty sentences."""
     require_known(function, "[accepted]", section, ACCEPTABLE)
     for name, why in section.items():
@@ -277,97 +324,12 @@ def _series(
         hint = "anon-sql release, and anon_sql.recipe in Python, write the state of a series"
         raise AnonError(function, rule, "one of a series", hint)
     if section:
-        relative(function, "file in [series]", section.get("file"))
+        _relative(function, "file in [series]", section.get("file"))
     if section and "key" in release:
         rule = "the key of a series must stand in [series]"
         raise AnonError(function, rule, "one in [release]", "move it")
-    named_key(function, "key in [series]", section.get("key"), NO_SECRET)
+    named_key(function, "key in [series]", section.get("key"), _NO_SECRET)
     return dict(section)
-
-
-def schema_sha256(types: Mapping[str, str]) -> str:
-    """Return the hash of the names and SQL types of columns, in their order."""
-    text = json.dumps([[*pair] for pair in types.items()], ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def require_schema(function: str, recipe: Recipe, types: Mapping[str, str]) -> None:
-    """Raise AnonError unless a table has the columns of the recipe, each with a role."""
-    named = {fold(name) for names in recipe.roles.values() for name in names}
-    present = {fold(name) for name in types}
-    gone = [n for names in recipe.roles.values() for n in names if fold(n) not in present]
-    if gone:
-        rule = "the source must have every column of the recipe"
-        raise AnonError(function, rule, f"no column called {listed(gone)}")
-    new = [name for name in types if fold(name) not in named]
-    if new:
-        rule = "every column of the source must have a role in the recipe"
-        raise AnonError(function, rule, f"no role for {listed(new)}")
-    if schema_sha256(types) != recipe.source["schema_sha256"]:
-        rule = "the source must have the schema that the recipe was written for"
-        by = Option("anon-sql roles FILE --recipe PATH", verb="")
-        hint = by + " writes a recipe for this one"
-        raise AnonError(function, rule, "columns of other types or in another order", hint)
-
-
-def require_content(function: str, recipe: Recipe) -> None:
-    """Raise AnonError unless the source exists and has the content that the recipe states."""
-    if not any(file.exists() for file in members(recipe.file)):
-        rule = "the source of the recipe must exist"
-        raise AnonError(function, rule, f"no '{recipe.file.name}' beside it")
-    require_digest(function, recipe.file, recipe.source.get("sha256"))
-
-
-def require_digest(function: str, file: Path, stated: str | None) -> None:
-    """Raise AnonError unless a file has the content that a recipe states, if it states any."""
-    if stated is not None and _digest(str(file), _stamp(file)) != stated:
-        raise AnonError(
-            function,
-            "the source must have the sha256 that the recipe states",
-            "other content",
-            "remove the line sha256 if new content is what you want to release",
-        )
-
-
-class _Stamp(NamedTuple):
-    """A file: its name, the time of its last change in nanoseconds, and its size in bytes."""
-
-    name: str
-    changed: int
-    size: int
-
-
-def _stamp(path: Path) -> tuple[_Stamp, ...]:
-    """Return what changes with the content of a file, or of those that a pattern fits."""
-    states = [(file.name, file.stat()) for file in members(path)]
-    return tuple(_Stamp(name, state.st_mtime_ns, state.st_size) for name, state in states)
-
-
-@lru_cache(maxsize=16)
-def _digest(path: str, stamp: tuple[_Stamp, ...]) -> str:
-    return digest(Path(path))
-
-
-def relation(recipe: Recipe) -> str:
-    """Return the source as a relation of DuckDB: a file, or a table of an attached database.
-
-    Raises AnonError for a source that is to be read in a way of which DuckDB knows nothing.
-    """
-    if stated := [name for name in READING if name in recipe.source]:
-        rule = "[source] must not say how the file is read for DuckDB to read it"
-        hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it so"
-        raise AnonError("recipe", rule, listed(stated), hint)
-    if recipe.table is None:
-        if is_pattern(recipe.file):
-            rule = "the source must be one file for DuckDB to read it"
-            hint = "anon-sql release RECIPE OUT reads all that a pattern fits"
-            raise AnonError("recipe", rule, "a pattern of files", hint)
-        if kind_of(recipe.file) is None and not recipe.file.is_dir():
-            rule = "the source must be a CSV or Parquet file, or a table, for DuckDB to read it"
-            hint = "anon-sql release RECIPE OUT, and anon_sql.recipe in Python, read it"
-            raise AnonError("recipe", rule, "a file of another format", hint)
-        return str(recipe.file)
-    return f"{quote(recipe.file.stem)}.{recipe.table}"
 
 
 def write(

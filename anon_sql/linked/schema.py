@@ -117,6 +117,11 @@ class Schema:
     references: Mapping[str, LinkedTable] = field(default_factory=dict)
     reference_links: Sequence[Link] = ()
 
+    @property
+    def tables(self) -> list[LinkedTable]:
+        """Return the tables of the tree, and then reference tables."""
+        return [*(node.table for node in self.nodes.values()), *self.references.values()]
+
     def children(self, name: str, *roles: str) -> list[Node]:
         """Return the tables directly below one, those whose links have some roles, or all."""
         return [
@@ -420,8 +425,7 @@ def _require_lookups(
 
 def _require_roles(function: str, schema: Schema) -> None:
     """Raise AnonError that lists columns, keys and links without a role."""
-    tables = [*(node.table for node in schema.nodes.values()), *schema.references.values()]
-    none = [f"{table.name}.{name}" for table in tables for name in table.having(None)]
+    none = [f"{table.name}.{name}" for table in schema.tables for name in table.having(None)]
     if none:
         raise AnonError(
             function,

@@ -199,12 +199,12 @@ def test_a_database_is_read_and_not_written(folder):
     with duckdb.connect(str(folder / "clinic.duckdb")) as con:
         con.execute(f"CREATE SCHEMA s; CREATE TABLE s.people AS {GOOD}")
         types = con.table("s.people")
-        from anon_sql.hosts import recipes
+        from anon_sql.hosts import recipe_source
 
         pairs = dict(zip(types.columns, map(str, types.types), strict=True))
     text = (folder / "r.toml").read_text()
     kept = [x for x in text.splitlines() if not re.match(r"(schema_)?sha256|file", x)]
-    source = f'[source]\ndatabase = "clinic.duckdb"\ntable = "s.people"\nschema_sha256 = "{recipes.schema_sha256(pairs)}"'
+    source = f'[source]\ndatabase = "clinic.duckdb"\ntable = "s.people"\nschema_sha256 = "{recipe_source.schema_sha256(pairs)}"'
     (folder / "d.toml").write_text("\n".join(kept).replace("[source]", source))
     before = digest(folder / "clinic.duckdb")
     result = run("release", folder / "d.toml", folder / "safe.parquet")

@@ -27,7 +27,7 @@ from anon_sql.apps.verdict.of_recipe import HIERARCHY, dialect_of, judged, read_
 from anon_sql.apps.verdict.rules import AMBER, GREEN, RED, Verdict, stricter
 from anon_sql.core.common_parameters import PERSON, UNIT
 from anon_sql.errors import AnonError, Words
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.files import means_folder
 from anon_sql.hosts.parts.release import PartsOptions
 from anon_sql.hosts.recipes import Recipe
@@ -43,7 +43,7 @@ def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[
     Returns what ``files.read_source`` returns. Raises AnonError for a source that is not the stated
     one.
     """
-    recipes.require_content(function, recipe)
+    recipe_source.require_content(function, recipe)
     noticed: dict[str, Words] = {}
     if recipe.table is None:
         files.check_source(function, "the source of the recipe", recipe.file)
@@ -52,7 +52,7 @@ def load(con: duckdb.DuckDBPyConnection, function: str, recipe: Recipe) -> dict[
         called = function, "the source of the recipe"
         trim = bool(recipe.source.get("trim"))
         files.read_table(con, recipe.file, recipe.table, "raw", called, trim=trim)
-    recipes.require_schema(function, recipe, types_of_raw(con))
+    recipe_source.require_schema(function, recipe, types_of_raw(con))
     read_control(con, function, recipe)
     if recipe.hierarchies:
         paths = [str(path) for path in recipe.hierarchies.values()]
@@ -135,7 +135,7 @@ def release(call: ReleaseCall) -> None:
     stricter("release", recipe.stricter)
     require_review_ahead("release", recipe.statement)
     output = ReleaseOutput(Path(out), means_folder(out), True)
-    recipes.require_content("release", recipe)
+    recipe_source.require_content("release", recipe)
     state = of_recipe(recipe)
     recover(state)
     in_database = recipe.table is not None

@@ -34,13 +34,12 @@ from anon_sql.core.names import quote
 from anon_sql.core.parameters import read_group
 from anon_sql.core.roles import PARAMETER
 from anon_sql.errors import AnonError
-from anon_sql.hosts import linked_recipes
+from anon_sql.hosts import recipe_source
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
 from anon_sql.hosts.files import atomic_file
 from anon_sql.hosts.linked import Staged, release_linked
 from anon_sql.hosts.linked import schema_of as schema_in
-from anon_sql.hosts.linked_recipes import LinkedRecipe
-from anon_sql.hosts.recipes import is_recipe
+from anon_sql.hosts.recipes import Recipe, is_recipe, read_recipe
 from anon_sql.hosts.statements import require_review_ahead
 from anon_sql.linked.schema import Schema
 from anon_sql.privacy.k_anonymity import KAnonymity
@@ -109,7 +108,7 @@ def release_root(
     *,
     with_manifest: bool,
     overwrite: bool,
-    recipe: LinkedRecipe | None = None,
+    recipe: Recipe | None = None,
 ) -> None:
     """Release the tables that are linked with a root into a folder.
 
@@ -135,7 +134,7 @@ def release_root(
         k = read_group(KAnonymity, "release", {"k": parameters.get("k", 5)}).k
         before = con.execute(risk(schema, folds, k)).fetchall()
         if recipe is not None:
-            linked_recipes.require_named("release", recipe, schema)
+            recipe_source.require_linked_schema("release", recipe, schema)
         trees = _hierarchy(con, "release", parameters.get("hierarchy"), recipe)
         options = {name: value for name, value in parameters.items() if name != "hierarchy"}
         if float(options.get("l", 1)).is_integer():  # an option of all models, so a number
@@ -211,7 +210,7 @@ def checks_of(
     folder: Path,
     raw: Path | None,
     hierarchy: Path | None = None,
-    recipe: LinkedRecipe | None = None,
+    recipe: Recipe | None = None,
     *,
     function: str = "verify",
     called: str = "--raw",
@@ -249,17 +248,17 @@ def checks_of(
 def release_by_recipe(call: ReleaseCall) -> None:
     """Release the tables that belong together by a recipe, with their manifest."""
     refuse(_ONE_TABLE, call.of_one_table)
-    recipe = linked_recipes.read_linked_recipe("release", call.source)
-    linked_recipes.require_source("release", recipe)
+    recipe = read_recipe("release", call.source, linked=True)
+    recipe_source.require_content("release", recipe)
     require_review_ahead("release", recipe.statement)
     parameters = dict(recipe.parameters)
     linking = {"link": recipe.source.get("links"), "leave_out": recipe.source.get("leave_out")}
     of_linking = ("surplus", "orphans", "format_files")
     linking |= {name: parameters.pop(name) for name in of_linking if name in parameters}
     release_root(
-        recipe.place,
+        recipe.file,
         call.out,
-        recipe.root,
+        recipe.source["root"],
         {**parameters, **recipe.roles},
         linking,
         manifest.stated(recipe.statement),
@@ -269,7 +268,7 @@ def release_by_recipe(call: ReleaseCall) -> None:
     )
 
 
-def _judge(recipe: LinkedRecipe, name: str, written: Mapping[str, Any], staged: Staged) -> None:
+def _judge(recipe: Recipe, name: str, written: Mapping[str, Any], staged: Staged) -> None:
     """Print the verdict on what is about to be written. Raises typer.Exit if it is open."""
     k = written["parameters"]["k"]
     tables = LinkedTables(staged.con, staged.schema, staged.raw, staged.released, k)
@@ -278,7 +277,7 @@ def _judge(recipe: LinkedRecipe, name: str, written: Mapping[str, Any], staged: 
     by_recipe.say_verdict(judged_tables(written, name, measured_in=measured, **judged_by))
 
 
-def judging(function: str, recipe: LinkedRecipe) -> dict[str, Any]:
+def judging(function: str, recipe: Recipe) -> dict[str, Any]:
     """Return what ``judged_tables`` takes from a recipe."""
     return {
         "accepted": recipe.accepted,
@@ -298,11 +297,7 @@ def verdict_of(
 
     raw: their source, or a recipe that names it. measured: figures of the tables.
     """
-    judged_by = (
-        judging("report", linked_recipes.read_linked_recipe("report", raw))
-        if is_recipe(raw)
-        else {}
-    )
+    judged_by = judging("report", read_recipe("report", raw, linked=True)) if is_recipe(raw) else {}
     name = manifest.beside(folder).name
     return judged_tables(written, name, failed, measured_in=measured, **judged_by)
 
@@ -311,7 +306,7 @@ def _hierarchy(
     con: duckdb.DuckDBPyConnection,
     function: str,
     path: Path | None,
-    recipe: LinkedRecipe | None,
+    recipe: Recipe | None,
 ) -> str | None:
     """Register the hierarchies, and return their relation; None without any.
 
@@ -335,9 +330,9 @@ def source_of(function: str, path: Path) -> Path:
     """Return the source of linked tables, which may be named by a recipe."""
     if not is_recipe(path):
         return path
-    recipe = linked_recipes.read_linked_recipe(function, path)
-    linked_recipes.require_source(function, recipe)
-    return recipe.place
+    recipe = read_recipe(function, path, linked=True)
+    recipe_source.require_content(function, recipe)
+    return recipe.file
 
 
 def _named(linking: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import duckdb
 import anon_sql
 from anon_sql import system
 from anon_sql.apps.cli.linked import opened
-from anon_sql.hosts import linked_recipes, recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.linked import schema_of
 from anon_sql.hosts.linked_roles import suggested
@@ -26,7 +26,7 @@ def write_recipe(
         roles = suggested(con, NAME, root, links, leave_out)
         schema = schema_of(
             con, NAME, root, links=list(links), leave_out=list(leave_out),
-            roles=linked_recipes.by_parameter(roles),
+            roles=recipes.by_parameter(roles),
         )  # fmt: skip
     relative = system.relative(source.absolute(), path.absolute().parent)
     stated = {"folder" if source.is_dir() else "database": relative, "root": root}
@@ -38,7 +38,7 @@ def write_recipe(
                 **stated,
                 "links": list(links),
                 "leave_out": list(leave_out),
-                "schema_sha256": linked_recipes.schema_sha256(schema),
+                "schema_sha256": recipe_source.linked_schema_sha256(schema),
                 **hashed,
             },
             roles,

@@ -15,8 +15,7 @@ from anon_sql.apps.cli.progress import Progress
 from anon_sql.apps.cli.spelling import Options
 from anon_sql.apps.csv.dialect import Dialect
 from anon_sql.errors import AnonError
-from anon_sql.hosts import linked_recipes
-from anon_sql.hosts.recipes import is_recipe
+from anon_sql.hosts.recipes import is_linked, is_recipe
 
 STOPPED = "release: stopped on request; nothing was written"
 
@@ -88,7 +87,7 @@ def _kind(call: ReleaseCall) -> Callable[[ReleaseCall], None]:
     """Return what makes the release: of linked tables or one table, by options or a recipe."""
     if is_recipe(call.source):
         _require_alone(call)
-        tables = linked_recipes.is_linked("release", call.source)
+        tables = is_linked("release", call.source)
         return linked.release_by_recipe if tables else by_recipe.release
     if call.linked.root is not None:
         return linked.release

@@ -23,7 +23,7 @@ from anon_sql.apps.verdict.of_recipe import try_first
 from anon_sql.apps.verdict.rules import RED
 from anon_sql.core.names import literal, quote, split
 from anon_sql.errors import AnonError, listed
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.statements import BLANK
 
@@ -193,7 +193,7 @@ def first_recipe(
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
     file, table = files.in_database(source) or (source, None)
     relative = system.relative(file.absolute(), folder)
-    schema = {"schema_sha256": recipes.schema_sha256(types)}
+    schema = {"schema_sha256": recipe_source.schema_sha256(types)}
     trim = {"trim": True} if written_as.trim else {}
     stated = (
         {"file": relative, **schema, "sha256": digest(source), **as_written(written_as)}

@@ -32,7 +32,7 @@ from anon_sql.core.names import quote
 from anon_sql.core.pseudonyms import KEY
 from anon_sql.core.roles import fold
 from anon_sql.errors import AnonError
-from anon_sql.hosts import linked_recipes, recipes
+from anon_sql.hosts import recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
@@ -291,7 +291,7 @@ def _verify_linked(
 ) -> None:
     """Check the tables of a folder that belong together."""
     checks = []
-    by = None if recipe is None else linked_recipes.read_linked_recipe("verify", recipe)
+    by = None if recipe is None else recipes.read_recipe("verify", recipe, linked=True)
     if recipe is not None:
         raw = source_of("verify", recipe)
         checks.append(_by_recipe(written, digest(recipe)))

@@ -14,10 +14,9 @@ from anon_sql.apps.verdict.linked_tables import LinkedTables
 from anon_sql.apps.verdict.of_recipe import stated
 from anon_sql.apps.verdict.words import NOT_COVERED
 from anon_sql.core.names import quote
-from anon_sql.hosts import linked_recipes
 from anon_sql.hosts.duckdb.linked_folds import Folds, risk
 from anon_sql.hosts.files import digest
-from anon_sql.hosts.recipes import is_recipe
+from anon_sql.hosts.recipes import is_recipe, read_recipe
 from anon_sql.hosts.statements import PLACES, review_in_words
 from anon_sql.linked.schema import ROWS, WEIGHT, Node, Schema
 
@@ -33,7 +32,7 @@ def gather(
     the recipe that names it. hierarchy: a file or folder of those that the release was made with.
     """
     recipe, raw = raw, source_of("report", raw)
-    by = linked_recipes.read_linked_recipe("report", recipe) if is_recipe(recipe) else None
+    by = read_recipe("report", recipe, linked=True) if is_recipe(recipe) else None
     checks = [
         {"property": each.what, "state": each.word, "passed": each.holds, "found": each.finding}
         for each in checks_of(written, folder, raw, hierarchy, by, function="report", called="RAW")

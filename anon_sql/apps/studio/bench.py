@@ -41,7 +41,7 @@ from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError, Parameter, Words
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.files import atomic_file, digest
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.statements import require_review_ahead
@@ -366,7 +366,7 @@ class Bench:
         output = ReleaseOutput(paths["release"], False, True)
         database = recipe.table is not None
         output.prepare(recipe.file, recipe.parameters.get("format"), overwrite, database=database)
-        recipes.require_content(NAME, recipe)
+        recipe_source.require_content(NAME, recipe)
         with _all_or_none([*paths.values(), output.manifest]):
             with atomic_file(paths["recipe"]) as temporary:
                 recipes.write(temporary, **tables)

@@ -25,7 +25,7 @@ from anon_sql.apps.studio.spelling import sentence
 from anon_sql.apps.verdict import of_recipe
 from anon_sql.core.names import literal
 from anon_sql.errors import AnonError, Parameter, Words
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.files import digest
 from anon_sql.hosts.recipes import Recipe
 
@@ -194,12 +194,12 @@ class StudioSource:
             stated = {n: each for n, each in tables["source"].items() if n not in DIALECT}
             tables["source"] = stated | as_written(self.written_as)
         try:
-            recipes.require_content(NAME, recipe)
+            recipe_source.require_content(NAME, recipe)
         except AnonError as error:
             differs.append(sentence(error)[0])
             tables["source"]["sha256"] = digest(recipe.file)
         try:
-            recipes.require_schema(NAME, recipe, columns)
+            recipe_source.require_schema(NAME, recipe, columns)
         except AnonError as error:
             differs = [sentence(error)[0], *differs]
             return {"name": path.name, "differs": differs, "tables": None}

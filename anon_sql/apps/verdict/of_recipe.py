@@ -25,7 +25,7 @@ from anon_sql.core.parameters import takes
 from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError, Parameter
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
@@ -235,7 +235,7 @@ def _first_row(function: str, number: int) -> int:
 
 def _load(con: duckdb.DuckDBPyConnection, recipe: Recipe) -> None:
     """Make ``raw`` and the hierarchies of a recipe."""
-    recipes.require_content("recipe", recipe)
+    recipe_source.require_content("recipe", recipe)
     if recipe.table is None and (
         files.kind(recipe.file, "recipe")[0] != "parquet" or _is_read(recipe)
     ):
@@ -247,7 +247,7 @@ def _load(con: duckdb.DuckDBPyConnection, recipe: Recipe) -> None:
             )
             copy(reader.table("raw"), con, "raw", "TEMP TABLE")
     else:
-        source = literal(recipes.relation(recipe))
+        source = literal(recipe_source.relation(recipe))
         con.execute(f"CREATE TEMP TABLE raw AS FROM query_table({source})")
     if recipe.control is not None:
         with duckdb.connect() as reader, stopping.reaching(lambda: interrupt(reader)):
@@ -258,7 +258,7 @@ def _load(con: duckdb.DuckDBPyConnection, recipe: Recipe) -> None:
         carry_comments(con, "recipe", (recipe.file.stem, *split(recipe.table)), "raw")
     raw = con.table("raw")
     types = dict(zip(raw.columns, map(str, raw.types), strict=True))
-    recipes.require_schema("recipe", recipe, types)
+    recipe_source.require_schema("recipe", recipe, types)
     if recipe.hierarchies:
         trees = [str(each) for each in recipe.hierarchies.values()]
         con.execute(f"CREATE TEMP TABLE {HIERARCHY} AS FROM read_hierarchies(?)", [trees])

@@ -8,7 +8,7 @@ import pytest
 import anon_sql
 from anon_sql import AnonError
 from anon_sql.apps.verdict import figures, of_recipe
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.pipeline import compute
 from tests.apps.verdict.planted import RAW
 from tests.command import run
@@ -41,7 +41,7 @@ def written(con, folder, text="", confirmed="true", **release):
     path = folder / "r.toml"
     recipes.write(
         path,
-        {"file": "people.parquet", "schema_sha256": recipes.schema_sha256(types)},
+        {"file": "people.parquet", "schema_sha256": recipe_source.schema_sha256(types)},
         ROLES,
         release={"k": 5, "l": 2, "t": 0.5, **release},
         statement={"environment": "contract"},

@@ -9,7 +9,7 @@ from anon_sql.core.arrow import first
 from anon_sql.core.names import literal, quote, sql_value
 from anon_sql.core.parameters import takes
 from anon_sql.errors import AnonError
-from anon_sql.hosts import recipes
+from anon_sql.hosts import recipe_source, recipes
 from anon_sql.hosts.duckdb.binding import types_of
 from anon_sql.hosts.duckdb.registry import udf
 from anon_sql.hosts.statements import require_review_ahead
@@ -24,7 +24,7 @@ def statement(paths: Any) -> pa.Array:
     """Return the release of a recipe as SQL, for each row; or raise AnonError."""
     path = first(paths)
     recipe = _recipe(path)
-    recipes.require_content(NAME, recipe)
+    recipe_source.require_content(NAME, recipe)
     parameters = takes(recipe.method)
     call = {name: parameters[name].default for name in parameters if name == "k"}
     call |= {name: value for name, value in recipe.parameters.items() if name in parameters}
@@ -34,7 +34,7 @@ def statement(paths: Any) -> pa.Array:
         files = sql_value(list(map(str, recipe.hierarchies.values())))
         trees = f"WITH {_TREES} AS NOT MATERIALIZED (FROM read_hierarchies({files})) "
         call["hierarchy"] = _TREES
-    relation = literal(recipes.relation(recipe))
+    relation = literal(recipe_source.relation(recipe))
     k = sql_value(call.pop("k"))
     arguments = "".join(f", {quote(name)} := {sql_value(value)}" for name, value in call.items())
     fits = f"__anon_recipe_entries_fits({literal(path)}, __anon_types)"
@@ -46,7 +46,7 @@ def statement(paths: Any) -> pa.Array:
 @udf("BOOLEAN")
 def fits(paths: Any, types: Any) -> pa.Array:
     """Return true for each row if a relation is the source of a recipe, or raise AnonError."""
-    recipes.require_schema(NAME, _recipe(first(paths)), types_of(types))
+    recipe_source.require_schema(NAME, _recipe(first(paths)), types_of(types))
     return pa.array([True] * len(paths))
 
 
