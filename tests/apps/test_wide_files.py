@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import anon_sql
 from anon_sql import AnonError
+from anon_sql.core.names import quote
 from anon_sql.hosts.duckdb import looks
 from tests.command import run
 
@@ -108,6 +110,48 @@ def test_the_command_suggests_what_the_function_suggests():
         function = con.sql("FROM suggest_roles('wide')").to_arrow_table().to_pylist()
         assert looks.suggestions(con, "wide") == function
     assert {each["role"] for each in function} >= {"identifier", "quasi", "keep"}
+
+
+ODD = [
+    *("i", "-i * 1000000000000000", "(i % 200)::UTINYINT", "i::DOUBLE", "i * 1e14", "i / 8"),
+    *("if(i % 7 = 0, NULL, i % 9)::DOUBLE", "-0.0::DOUBLE", "'nan'::DOUBLE", "'inf'::FLOAT"),
+    *(
+        "(i % 50)::FLOAT",
+        "(i % 5)::DECIMAL(10, 2)",
+        "i::DECIMAL(18, 0)",
+        "(i % 40)::DECIMAL(38, 1)",
+    ),
+    *("i::VARCHAR", "(i % 40)::VARCHAR || '.0'", "' x' || i % 9", "i % 9 || chr(10)", "'é' || i"),
+    *("i % 9 || chr(160)", "repeat('ab', 150) || i % 3", "''", "NULL::VARCHAR", "NULL::INTEGER"),
+    *("'A'::VARCHAR COLLATE NOCASE", "if(i % 2 = 0, 'a', 'A')::VARCHAR COLLATE NOCASE"),
+    *("i % 3 = 0", "DATE '2020-01-01' + (i % 5)::INTEGER", "TIMESTAMP '2020-01-01'", "['x']"),
+    *("TIME '01:00'", "'[1]'::JSON", "i::HUGEINT", "'a'::ENUM('a', ' b')", "uuid()"),
+]
+
+
+@pytest.mark.parametrize("most", [None, 2000])
+def test_values_of_few_rows_are_looked_at_as_many_are_aggregated(monkeypatch, most):
+    names = [f'{n} a "b", {kind}' for n, kind in enumerate(ODD * 3)]
+    columns = ", ".join(
+        f"{kind} AS {quote(name)}" for kind, name in zip(ODD * 3, names, strict=True)
+    )
+    with anon_sql.connect() as con:
+        con.execute(f"CREATE TABLE odd AS SELECT {columns} FROM range(2500) r(i)")
+        types = dict(zip(names, map(str, con.table("odd").types), strict=True))
+        shapes = looks.shapes_of(con, types, "odd", most)
+        monkeypatch.setattr(looks, "_FEW_ROWS", 0)
+        aggregated = looks.shapes_of(con, types, "odd", most)
+
+    def seen(shape, of_all):
+        """The sample of the first rows has no order."""
+        sample = shape.sample if of_all else sorted(shape.sample)
+        return replace(shape, sample=sample, span=None), shape.is_row_number
+
+    assert [shape.name for shape in shapes] == names
+    for shape, other in zip(shapes, aggregated, strict=True):
+        assert seen(shape, most is None) == seen(other, most is None), shape.name
+    assert sum(shape.is_row_number for shape in shapes) >= 3
+    assert sum(shape.blanks > 0 for shape in shapes) >= 9
 
 
 def test_roles_of_a_table_without_rows_are_those_of_the_function(con, tmp_path):

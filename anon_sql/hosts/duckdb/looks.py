@@ -1,7 +1,8 @@
 """Look at the columns of a relation, as the rules of suggestions see them.
 
 DuckDB compares the expressions of a query in pairs, and binds a query on a relation twice. A query
-here therefore names few columns, and those alone.
+here therefore names few columns, and those alone. To plan the aggregates of ``__anon_looked`` takes
+far longer than to read some thousand values, so those of many columns of few rows are read instead.
 """
 
 import re
@@ -11,20 +12,30 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from anon_sql.core import stopping
-from anon_sql.core.arrow import first, integers, one_array, plain
-from anon_sql.core.duckdb_internals.hashing import hashed
+from anon_sql.core.arrow import first, integers, one_array, plain, valid
+from anon_sql.core.duckdb_internals.hashing import hash_of, hashed
 from anon_sql.core.names import literal, quote
 from anon_sql.suggest.combinations import Marks
-from anon_sql.suggest.roles import Shape, shape_of, suggest_roles
+from anon_sql.suggest.kinds import is_integer
+from anon_sql.suggest.roles import MAX_FLAG_VALUES, Shape, shape_of, suggest_roles
 
 ROW = "__anon_row"  # the hash of a row, by which a sample of rows is taken
 _HASHES = "__anon_row_hashes"
 _TOGETHER = 100  # columns of one query
+_FEW_ROWS = 122_880  # whose values are read; more are aggregated
+_SAMPLE = 2_000  # values of a sample, as in ``__anon_looked``
 _LONGEST = 200  # characters of a text that are looked at
+_SHORT = 1_000_000  # whole numbers below it print without an exponent in every type
+_BLANKS = "SELECT '^' || __anon_blank() || '|' || __anon_blank() || '$'"
+_READ = re.compile(  # types whose values are read
+    r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL\((1[0-8]|[1-9]),.*|VARCHAR|BOOLEAN|DATE"
+    r"|TIMESTAMP"
+)
 _SAMPLED = re.compile(  # types whose values are looked at
     r"(?s)U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|JSON|ENUM\(.*\)"
 )
@@ -59,16 +70,86 @@ def shapes_of(
     columns. most: how many of its first rows are looked at; None for all, of which a sample is
     taken by their hashes.
     """
-    shapes: list[Shape] = []
-    with _sampled(con, [*types], relation, most) as rows:
-        for start in range(0, len(types), _TOGETHER):
-            group = [*types][start : start + _TOGETHER]
+    shapes: dict[str, Shape] = {}
+    with _sampled(con, [*types], relation, most) as (rows, few):
+        for group in _groups([n for n, kind in types.items() if few and _READ.fullmatch(kind)]):
+            shapes |= _shapes_of_values(con, {n: types[n] for n in group}, rows(_columns(group)))
+        for group in _groups([name for name in types if name not in shapes]):
             looked = ", ".join(f"__anon_looked({quote(name)}, {ROW})" for name in group)
             looks = con.sql(f"SELECT {looked} FROM {rows(_columns(group))}").to_arrow_table()
             views = map(one_array, looks.columns)
-            shapes += [shape_in(n, types[n], view) for n, view in zip(group, views, strict=True)]
+            shapes |= {n: shape_in(n, types[n], view) for n, view in zip(group, views, strict=True)}
             stopping.check()
+    return [shapes[name] for name in types]
+
+
+def _groups(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(names), _TOGETHER):
+        yield names[start : start + _TOGETHER]
+
+
+def _shapes_of_values(
+    con: duckdb.DuckDBPyConnection, types: Mapping[str, str], rows: str
+) -> dict[str, Shape]:
+    """Return what ``shape_in`` does, from the values of the columns.
+
+    types: of ``_READ``. rows: SQL of these columns with ``ROW``. Columns are missing in the result
+    if DuckDB has to print their values or to compute their span.
+    """
+    wanted = []
+    for name, kind in types.items():
+        column = quote(name)
+        wanted.append(hash_of([f"system.main.encode({column})" if kind == "VARCHAR" else column]))
+        wanted.append(column if _SAMPLED.fullmatch(kind) else f"nullif({column} IS NULL, true)")
+    table = con.sql(f"SELECT {ROW}, {', '.join(wanted)} FROM {rows}").to_arrow_table()
+    stopping.check()
+    row_hashes, *arrays = map(one_array, table.columns)
+    order = np.argsort(integers(row_hashes), kind="stable")
+    ((blanks,),) = con.execute(_BLANKS).fetchall()
+    shapes = {}
+    for (name, kind), marks, values in zip(types.items(), arrays[::2], arrays[1::2], strict=True):
+        shape = _shape_of_values(name, kind, integers(marks), plain(values), order, blanks)
+        if shape is not None:
+            shapes[name] = shape
     return shapes
+
+
+def _shape_of_values(
+    name: str, kind: str, marks: Marks, values: pa.Array, order: npt.NDArray[np.intp], blanks: str
+) -> Shape | None:
+    """Return a column as the rules of suggestions see it; None if DuckDB has to look at it.
+
+    values: those of the column if its type is of ``_SAMPLED``, else only as many NULLs. order: the
+    rows by their hashes. blanks: a regular expression of texts with blanks around them.
+    """
+    texts, span, with_blanks = None, None, None
+    if _SAMPLED.fullmatch(kind):
+        texts = _texts(kind, values.take(pa.array(order[valid(values)[order]][:_SAMPLE])))
+        if texts is None:
+            return None
+    if is_integer(kind) and values.null_count < len(values):
+        ends = pc.min_max(values).as_py()
+        span = float(ends["max"]) - float(ends["min"]) + 1
+    if kind == "VARCHAR":
+        with_blanks = pc.sum(pc.match_substring_regex(values, blanks)).as_py()
+    sample = [] if texts is None else texts.to_pylist()
+    shape = shape_of(name, kind, marks, values.null_count, sample, span, with_blanks or 0)
+    numbered = shape.values == shape.non_null > MAX_FLAG_VALUES
+    return None if numbered and shape.sample and span is None else shape
+
+
+def _texts(kind: str, values: pa.Array) -> pa.Array | None:
+    """Return values as text; None if DuckDB has to print them. Fractions are rounded."""
+    if kind == "VARCHAR":
+        return pc.utf8_slice_codeunits(values.cast(pa.string()), 0, _LONGEST)
+    if is_integer(kind):
+        return values.cast(pa.string())
+    numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    if (numbers != np.floor(numbers)).any():
+        return pa.array(numbers).cast(pa.string())
+    if (np.abs(numbers) >= _SHORT).any() or np.signbit(numbers[numbers == 0]).any():
+        return None
+    return pa.array(numbers.astype(np.int64)).cast(pa.string())
 
 
 def suggestions(con: duckdb.DuckDBPyConnection, relation: str) -> list[dict[str, Any]]:
@@ -96,20 +177,26 @@ def _columns(names: Sequence[str]) -> str:
 @contextmanager
 def _sampled(
     con: duckdb.DuckDBPyConnection, names: Sequence[str], relation: str, most: int | None
-) -> Iterator[Callable[[str], str]]:
-    """Yield a function that returns SQL of some columns with ``ROW``.
+) -> Iterator[tuple[Callable[[str], str], bool]]:
+    """Yield a function that returns SQL of some columns with ``ROW``, and whether rows are few.
 
-    The hash of a row is of all columns, so it is computed once for several groups of them.
+    The hash of a row is of all columns, so it is computed once for several groups of them. Whether
+    rows are few is only asked for several groups.
     """
     if most is not None:
-        yield lambda some: f"(SELECT {some}, 0 AS {ROW} FROM {relation} LIMIT {most})"
+        few = len(names) > _TOGETHER and most <= _FEW_ROWS
+        yield lambda some: f"(SELECT {some}, 0 AS {ROW} FROM {relation} LIMIT {most})", few
         return
     rows = hashed(f"(SELECT {_columns(names)} FROM {relation})")
     if len(names) <= _TOGETHER:
-        yield lambda _: rows
+        yield lambda _: rows, False
         return
     con.execute(f"CREATE OR REPLACE TEMP TABLE {_HASHES} AS SELECT {ROW} FROM {rows}")
     try:
-        yield lambda some: f"(SELECT {some} FROM {relation}) POSITIONAL JOIN temp.{_HASHES}"
+        ((count,),) = con.execute(f"SELECT count(*) FROM temp.{_HASHES}").fetchall()
+        yield (
+            lambda some: f"(SELECT {some} FROM {relation}) POSITIONAL JOIN temp.{_HASHES}",
+            count <= _FEW_ROWS,
+        )
     finally:
         con.execute(f"DROP TABLE temp.{_HASHES}")
