@@ -1532,7 +1532,8 @@ def utility(
 
 def value_loss(
     raw: Frame, released: Frame, *, id: str | None = None, quasi: Columns = None,
-    threads: int | None = None, time_zone: str = 'UTC', connection: Any = None
+    format: Literal['mean', 'median', 'midpoint'] | None = None, threads: int | None = None,
+    time_zone: str = 'UTC', connection: Any = None
 ) -> Frame:
     """What a release with format='mean' or 'median' loses: for each column of numbers, dates or
     times the share of its variance that lies within classes (SSE / SST), and the mean distance
@@ -1542,10 +1543,12 @@ def value_loss(
     raw: name of the raw table.
     released: name of its release.
     id: kept column that identifies the rows of both relations, so that each row is compared
-        with its own replacement; None for none: sse_sst is then computed from the means alone,
-        and is None for medians, for columns with NULLs or suppressed rows, and for anything
-        else that is not a mean; il1s is NULL.
+        with its own replacement; None for none: il1s is NULL, and so is sse_sst unless format
+        is 'mean'.
     quasi: the quasi-identifiers; None means the columns declared in comments on the raw table.
+    format: the format that the release was made with. Without id, sse_sst follows from means
+        alone; it is None for other formats, for columns with NULLs or suppressed rows, and if
+        the values cannot be means; None means unknown.
     Returns: a row per quasi-identifier of numbers, dates or times, in the order declared:
         attribute, sse_sst (0…1 for means; medians can exceed 1; None for a constant column),
         il1s (in units of sqrt(2) standard deviations). A suppressed value counts as replaced by

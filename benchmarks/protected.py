@@ -99,7 +99,7 @@ def measure(option: str, rows: int, k: int, runs: int) -> dict[str, float]:
     ordered()
     found, released = in_turn(lambda: release(table), ordered, runs)
     if options.get("format") in ("mean", "median"):
-        shown = frames.value_loss(table, released, quasi=quasi)
+        shown = frames.value_loss(table, released, quasi=quasi, format=options["format"])
         losses = [each for each in shown["sse_sst"].to_pylist() if each is not None]
         loss = sum(losses) / len(losses) if losses else math.nan
     else:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from anon_sql.core.arrow import valid
-from anon_sql.core.parameters import Columns, declare, param
+from anon_sql.core.labels.types import ONE_VALUE
+from anon_sql.core.parameters import Choice, Columns, OrNull, declare, param
 from anon_sql.errors import AnonError, Argument
 from anon_sql.measures.loss import doubles
 from anon_sql.measures.pair import PairColumns
@@ -36,9 +37,15 @@ class ValueLoss:
         Columns(one=True),
         "kept column that identifies the rows of both relations, so that each row is compared "
         "with its own replacement",
-        null="none: sse_sst is then computed from the means alone, and is NULL for medians, for "
-        "columns with NULLs or suppressed rows, and for anything else that is not a mean; "
-        "il1s is NULL",
+        null="none: il1s is NULL, and so is sse_sst unless format is 'mean'",
+    )
+    format: str | None = param(
+        None,
+        OrNull(Choice(ONE_VALUE)),
+        "the format that the release was made with. Without id, sse_sst follows from means alone; "
+        "it is NULL for other formats, for columns with NULLs or suppressed rows, and if the "
+        "values cannot be means",
+        null="unknown",
     )
 
 
@@ -46,11 +53,19 @@ declare(NAME, ValueLoss, PairColumns, without=("hierarchy",))
 
 
 def value_loss(
-    name: str, sql_type: str, raw: pa.Array, released: pa.Array, rows: Any | None
+    name: str,
+    sql_type: str,
+    raw: pa.Array,
+    released: pa.Array,
+    rows: Any | None,
+    *,
+    means: bool = False,
 ) -> dict[str, object]:
     """Return a row of ``LOSS`` for one column.
 
     raw, released: its values in either relation. rows: as of ``row_pairs``, None without an id.
+    means: whether the released values are means of classes. Medians of a few integers can have the
+    mean of the column by chance, so the values alone do not show it.
     """
     has_raw, present = valid(raw), valid(released)
     values, replaced = doubles(sql_type, raw)[has_raw], doubles(sql_type, released)
@@ -61,7 +76,8 @@ def value_loss(
     if total <= 0.0:
         return {"attribute": name, "sse_sst": None, "il1s": None}
     if rows is None:
-        complete, slack = present.all() and has_raw.all(), ROUNDED.get(sql_type, 0.0) / scale
+        complete = means and present.all() and has_raw.all()
+        slack = ROUNDED.get(sql_type, 0.0) / scale
         lost = _of_means(values, replaced, middle, total, slack) if complete else None
         return {"attribute": name, "sse_sst": lost, "il1s": None}
     stands = np.append(np.where(present, replaced, middle), middle)  # the last for a row left out

@@ -44,11 +44,28 @@ def test_it_is_what_a_join_gives(raw, form):
 
 def test_means_need_no_id(raw):
     made(raw, "mean")
-    with_id, without = found(raw), found(raw, "")
+    with_id, without = found(raw), found(raw, ", format := 'mean'")
     assert [row[2] for row in without] == [None] * 4
     assert [row[1] for row in without] == pytest.approx([row[1] for row in with_id], rel=1e-3)
+    assert [row[1:] for row in found(raw, "")] == [(None, None)] * 4  # of an unknown format
     made(raw, "median")
-    assert [row[1] for row in found(raw, "")[:2]] == [None, None]
+    for form in ("'mean'", "'median'", "NULL"):
+        assert [row[1] for row in found(raw, f", format := {form}")[:2]] == [None, None]
+
+
+def test_medians_are_no_means_by_chance(con):
+    """The medians of 1, 1, 2 and of 1, 2, 2 have the mean of all six values."""
+    con.execute("CREATE TABLE raw AS SELECT * FROM (VALUES (1, 1), (2, 1), (3, 2), "
+                "(4, 1), (5, 2), (6, 2)) AS t(rid, v)")  # fmt: skip
+    con.execute("CREATE TABLE classed AS SELECT *, (rid - 1) // 3 AS c FROM raw")
+    con.execute("CREATE TABLE r AS FROM generalize('classed', k := 3, quasi := ['v'], "
+                "classes := 'c', keep := ['rid'], format := 'median')")  # fmt: skip
+    by_rows = found(con, ", id := 'rid'", ["v"])
+    assert by_rows[0][1] == pytest.approx(4 / 3)
+    for form in ("'median'", "NULL"):
+        assert found(con, f", format := {form}", ["v"]) == [("v", None, None)]
+    said = fails(con, "FROM value_loss('raw', 'r', quasi := ['v'], format := 'label')")
+    assert "format must be one of 'mean', 'median', 'midpoint'" in said
 
 
 def test_suppressed_values_lose_all_their_variance(raw):
@@ -62,7 +79,7 @@ def test_suppressed_values_lose_all_their_variance(raw):
     assert found(raw, ", id := 'rid'", ["x"])[0][1] == pytest.approx(wanted)
     raw.execute("DELETE FROM r WHERE x IS NULL")
     assert found(raw, ", id := 'rid'", ["x"])[0][1] == pytest.approx(wanted)
-    assert found(raw, "", ["x"]) == [("x", None, None)]
+    assert found(raw, ", format := 'mean'", ["x"]) == [("x", None, None)]
     raw.execute("DELETE FROM r")
     assert found(raw, ", id := 'rid'", ["x"])[0][1] == pytest.approx(1)
 

@@ -241,7 +241,9 @@ def gather(
     made_with = call_of(manifest, sources.recipe, _without_statements(request))
 
     def judged() -> dict[str, Any]:
-        measured = measure(con, _without_statements(request), checks, drawn=drawn)
+        measured = measure(
+            con, _without_statements(request), checks, drawn=drawn, form=made_with[1].get("format")
+        )
         figures_of_minimality = minimality(facts["method_known"]["rows"], *made_with)
         measured = replace(measured, figures=[*measured.figures, *figures_of_minimality])
         measured = with_gains(measured, gains)

@@ -199,7 +199,13 @@ class Bench:
         """Return what the release that is there discloses and costs, as a verdict takes it."""
         recipe = self._recipe(tables)
         drawn = self._drawn(recipe)
-        measured = measure(self.con, of_recipe.requested(recipe), None, drawn=drawn)
+        measured = measure(
+            self.con,
+            of_recipe.requested(recipe),
+            None,
+            drawn=drawn,
+            form=recipe.parameters.get("format"),
+        )
         return {"measured": asdict(measured)}
 
     def compare(self, tables: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,7 +254,13 @@ class Bench:
             _show(progress, "audit")
             checks = audit_of_made(self.con, request)
             _show(progress, "verdict")
-            measured = measure(self.con, request, checks, drawn=self._drawn(recipe))
+            measured = measure(
+                self.con,
+                request,
+                checks,
+                drawn=self._drawn(recipe),
+                form=recipe.parameters.get("format"),
+            )
             _show(progress, "attacks")
             measured = with_gains(measured, self._gains(recipe, request))
             attacked = figures.attacks(self.con, request)

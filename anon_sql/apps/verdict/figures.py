@@ -87,12 +87,14 @@ def measure(
     checks: Sequence[Mapping[str, Any]] | None,
     step: Callable[[str], None] = lambda note: None,
     drawn: "Drawn | None" = None,
+    form: str | None = None,
 ) -> Measured:
     """Return what a verdict judges.
 
     request: quasi, sensitive, identifiers, keep, hierarchy and the parameters of privacy models,
     None where nothing is asked. checks: the rows of ``audit`` if it has run. step: is told what is
-    measured next. drawn: the queries, if there are some already.
+    measured next. drawn: the queries, if there are some already. form: the format of the release,
+    None if it is unknown.
     """
     ask = partial(rows_of, con)
     roles = {name: request.get(name) for name in ("quasi", "hierarchy")}
@@ -107,7 +109,8 @@ def measure(
             figures.append(Figure("gcp", None, f"SELECT gcp FROM utility({TABLES})"))
         else:
             step("loss")
-            lost = list(_loss(ask, roles, _written(con, roles), release_alone=is_series))
+            texts = _written(con, roles)
+            lost = list(_loss(ask, roles, texts, release_alone=is_series, form=form))
             figures += lost
             figures += _sets(con, roles)
             step("queries")
@@ -301,10 +304,12 @@ def _loss(
     written: Mapping[str, str],
     *,
     release_alone: bool,
+    form: str | None,
 ) -> Iterator[Figure]:
     """Give the loss of the table and of columns, and the suppressed rows.
 
-    release_alone: as ``loss_calls`` takes it. written: as ``_written`` returns it.
+    release_alone: as ``loss_calls`` takes it. written: as ``_written`` returns it. form: the format
+    of the release, None if it is unknown.
     """
     call, lost = loss_calls(roles, release_alone=release_alone)
     (row,) = ask(call)
@@ -324,7 +329,7 @@ def _loss(
                 yield Figure("texts", each["ncp"], sql, name, written[name])
         return
     worst = "SELECT CASE WHEN count(sse_sst) = count(*) THEN max(sse_sst) END "  # all, or none
-    worst += f"FROM value_loss({TABLES}{arguments(quasi)})"
+    worst += f"FROM value_loss({TABLES}{arguments({**quasi, 'format': form})})"
     ((value,),) = (tuple(each.values()) for each in ask(worst))
     yield Figure("sse_sst", value, worst)
 

@@ -75,7 +75,7 @@ def judged(
 
         progress.show("audit")
         checks = audit_of_made(con, request)
-        measured = measure(con, request, checks, step)
+        measured = measure(con, request, checks, step, form=recipe.parameters.get("format"))
         if recipe.control is not None:
             require_others(function, con, request)
             measured = with_gains(measured, gains_of(con, request, control=True))

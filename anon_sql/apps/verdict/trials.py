@@ -162,7 +162,13 @@ class Trials:
         with as_raised():
             made = f"{self.method}('raw'{arguments(call)})"
             self.con.execute(f"CREATE OR REPLACE TABLE released AS FROM {made}")
-            measured = measure(self.con, request, [], drawn=self._queries(request))
+            measured = measure(
+                self.con,
+                request,
+                [],
+                drawn=self._queries(request),
+                form=request.get("format"),
+            )
             if change is None:
                 roles = {name: request[name] for name in ("quasi", "hierarchy")}
                 lost = (

@@ -21,7 +21,7 @@ def measured(con, plant):
         result = con.execute(audit_statement(request))
         names = [column[0] for column in result.description]
         checks = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-    return measure(con, request, checks)
+    return measure(con, request, checks, form="mean")  # of planted means
 
 
 def judged(con, plant, **more):

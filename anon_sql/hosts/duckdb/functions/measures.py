@@ -28,7 +28,7 @@ from anon_sql.hosts.duckdb.registry import sql_type, udf
 from anon_sql.hosts.duckdb.rows import named
 from anon_sql.measures.pair import Pair, require_released
 from anon_sql.measures.utility import UTILITY, Utility, utility
-from anon_sql.measures.values import LOSS, require_values, value_loss
+from anon_sql.measures.values import LOSS, ValueLoss, require_values, value_loss
 from anon_sql.measures.values import NAME as VALUE_LOSS
 from anon_sql.methods.gower import gower
 from anon_sql.privacy import VALUE_MODELS
@@ -169,8 +169,11 @@ def _worst(model: ValueModel, values: Mapping[str, tuple[ClassValues, TableValue
 
 
 @udf(sql_type(pa.list_(LOSS)))
-def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -> pa.Array:
-    """Return the loss of each column of numbers, dates or times."""
+def value_losses(
+    argument: Any, ids: Any, form: Any, raw_lists: Any, released_lists: Any
+) -> pa.Array:
+    """Return the loss of each column of numbers, dates or times; form: of the release."""
+    chosen = read_group(ValueLoss, VALUE_LOSS, {"id": first(ids), "format": first(form)})
     pair = PairInput(VALUE_LOSS, argument).pair(values=True)
     pair.require_no_more_rows()
     numeric = [column for column in pair.domains if column.number]
@@ -179,7 +182,7 @@ def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -
     )
     pair.losses  # noqa: B018 - values that the raw table cannot have are an error
     raw, released = columns_of(raw_lists), columns_of(released_lists)
-    rows = None if first(ids) is None else rows_by(pair, first(ids), raw, released)
+    rows = None if chosen.id is None else rows_by(pair, chosen.id, raw, released)
     losses = [
         value_loss(
             column.name,
@@ -187,6 +190,7 @@ def value_losses(argument: Any, ids: Any, raw_lists: Any, released_lists: Any) -
             by_name(raw, column.name),
             by_name(released, column.name),
             rows,
+            means=chosen.format == "mean",
         )
         for column in numeric
     ]
