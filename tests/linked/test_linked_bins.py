@@ -40,7 +40,7 @@ ENDS = {
 
 @pytest.fixture
 def made(hospital_of):
-    return hospital_of(300)
+    return hospital_of(200)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_plan_in_sql_and_the_command_line(made, tmp_path):
     made.execute("DROP TABLE plan")
     file = tmp_path / "hospital.duckdb"
     with anon_sql.connect(str(file)) as other:
-        datasets.hospital(other, 300)
+        datasets.hospital(other, 200)
     run("release", str(file), f"{tmp_path}/out/", "--root", "person", "--bin-width",
         "visit.visited=7,born=5")  # fmt: skip
     for name in datasets.HOSPITAL:

@@ -13,6 +13,7 @@ import pytest
 import anon_sql
 from anon_sql import AnonError
 from tests.command import refused, run
+from tests.inserting import insert
 
 pytestmark = pytest.mark.makes_functions
 PEOPLE = 200
@@ -44,8 +45,8 @@ def tables(con, *, ill=None, seed=5):
         "CREATE TABLE visit (person_id INT REFERENCES person, ward INT, illness TEXT, chart INT, "
         "treatment TEXT)"
     )
-    con.executemany("INSERT INTO person VALUES (?, ?, ?, ?, ?)", persons)
-    con.executemany("INSERT INTO visit VALUES (?, ?, ?, ?, ?)", visits)
+    insert(con, "person", persons)
+    insert(con, "visit", visits)
 
 
 RECIPE = """

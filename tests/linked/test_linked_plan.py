@@ -10,9 +10,7 @@ from tests.linked.folded import hospital
 SETTINGS = [
     {"k": 5},
     {"k": 7, "l": 2, "format": "typed", "surplus": "unlink"},
-    {"k": 4, "l": 3, "format": "mean", "effort": "fast"},
-    {"k": 3, "surplus": "unlink", "format": "median", "seed": 7},
-    {"k": 3, "format": "midpoint", "seed": 3},
+    {"k": 4, "l": 3, "format": "mean", "effort": "fast", "seed": 7},
 ]
 WITHOUT_KEYS = {
     "person": "* EXCLUDE (person_id)",
@@ -28,7 +26,7 @@ JOINED = (
 
 @pytest.fixture
 def made(hospital_of):
-    con = hospital_of(300)
+    con = hospital_of(200)
     con.execute("CREATE SCHEMA safe")
     yield con
     con.execute("DROP SCHEMA IF EXISTS other CASCADE")
@@ -61,17 +59,11 @@ def test_a_plan_is_what_release_linked_writes_but_for_keys(made, settings):
                 shown[0].fetchall()
                 == made.execute(f"SELECT {columns} FROM other.{name}").fetchall()
             )
-    safe, other = (made.execute(JOINED.format(s)).fetchall() for s in ("safe", "other"))
-    assert safe == other
-
-
-@pytest.mark.parametrize("settings", SETTINGS[:3], ids=str)
-def test_folds_of_the_tables_of_a_plan_have_k_persons_and_l_holds(made, settings):
-    planned(made, **settings)
-    taken(made)
     folded = hospital(made)
     assert folded.smallest() >= settings["k"]
     assert min(folded.least_l("diagnosis", "code")) >= settings.get("l", 1)
+    safe, other = (made.execute(JOINED.format(s)).fetchall() for s in ("safe", "other"))
+    assert safe == other
 
 
 def test_a_plan_holds_no_raw_key(made):
@@ -154,7 +146,7 @@ def test_reference_tables_and_hostile_names_go_along(made):
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        ("'person', k := 1000", "linked_plan: there must be at least 1000 persons, got 300 rows"),
+        ("'person', k := 1000", "linked_plan: there must be at least 1000 persons, got 200 rows"),
         ("'person', surplus := 'x'", "linked_plan: surplus must be one of 'drop', 'unlink'"),
         ("'person', l := 1000", "linked_plan: diagnosis.code must have at least 1000 values"),
         ("'person', weights := MAP {'visit.x': 1}", "linked_plan: weights must be numbers"),
@@ -176,7 +168,7 @@ def test_what_the_caller_alone_sees_is_refused(made):
         made.execute("FROM linked_plan('person')").fetchall()
     ((database,),) = made.execute("SELECT current_database()").fetchall()
     found = made.execute(f"SELECT count(person) FROM linked_plan('{database}.main.person')")
-    assert found.fetchall() == [(300,)]
+    assert found.fetchall() == [(200,)]
     made.execute("DROP TABLE temp.person")
     made.execute("BEGIN")
     made.execute("COMMENT ON COLUMN visit.days IS 'anon:identifier'")

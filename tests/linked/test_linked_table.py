@@ -3,14 +3,19 @@
 import duckdb
 import pytest
 
+import anon_sql
+from anon_sql import datasets
+
 WHOLE = "linked_table: the plan must have all rows of visit as linked_plan has made them"
 
 
-@pytest.fixture
-def plan(hospital_of):
-    con = hospital_of(200)
-    con.execute("CREATE TEMP TABLE plan AS FROM linked_plan('person', k := 5)")
-    return con
+@pytest.fixture(scope="module")
+def plan():
+    """A plan, made once; its tests leave it as it is."""
+    with anon_sql.connect() as con:
+        datasets.hospital(con, 100)
+        con.execute("CREATE TEMP TABLE plan AS FROM linked_plan('person', k := 5)")
+        yield con
 
 
 def test_a_table_has_all_rows_in_the_order_of_the_plan(plan):
@@ -33,7 +38,7 @@ def test_a_table_has_all_rows_in_the_order_of_the_plan(plan):
     ],
 )
 def test_rows_that_are_not_those_of_the_plan_are_refused(plan, changed):
-    plan.execute(f"CREATE TEMP TABLE other AS {changed}")
+    plan.execute(f"CREATE OR REPLACE TEMP TABLE other AS {changed}")
     with pytest.raises(duckdb.Error, match=WHOLE):
         plan.execute("FROM linked_table('visit', 'other')").fetchall()
 

@@ -46,8 +46,16 @@ def verify(folder, *, raw=False):
     return refused("verify", f"{folder}/out/", *more)
 
 
-@pytest.mark.parametrize("name", ["../visit.parquet", "sub/visit.parquet", ".visit.parquet", ""])
-@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize(
+    ("name", "raw"),
+    [
+        ("../visit.parquet", False),
+        ("../visit.parquet", True),
+        ("sub/visit.parquet", False),
+        (".visit.parquet", True),
+        ("", False),
+    ],
+)
 def test_a_name_that_is_not_that_of_a_file_in_the_folder_is_refused(folder, name, raw):
     shutil.copy(folder / "out" / "visit.parquet", folder)
 
@@ -117,16 +125,18 @@ OF_RAW = {
 
 
 @pytest.mark.parametrize("raw", [False, True])
-@pytest.mark.parametrize(("name", "change"), FIGURES.items(), ids=FIGURES)
-def test_a_figure_that_the_files_tell_is_counted_again(folder, name, change, raw):
-    edited(folder, change)
-    assert f"{name}: as written (" in verify(folder, raw=raw)
+def test_a_figure_that_the_files_tell_is_counted_again(folder, raw):
+    for change in FIGURES.values():
+        edited(folder, change)
+    said = verify(folder, raw=raw)
+    assert [name for name in FIGURES if f"{name}: as written (" not in said] == []
 
 
-@pytest.mark.parametrize(("name", "change"), OF_RAW.items(), ids=OF_RAW)
-def test_a_figure_of_the_raw_tables_is_counted_again_or_listed_as_not_checked(folder, name, change):
-    edited(folder, change)
-    assert f"{name}: as written (" in verify(folder, raw=True)
+def test_a_figure_of_the_raw_tables_is_counted_again_or_listed_as_not_checked(folder):
+    for change in OF_RAW.values():
+        edited(folder, change)
+    said = verify(folder, raw=True)
+    assert [name for name in OF_RAW if f"{name}: as written (" not in said] == []
     alone = run("verify", f"{folder}/out/")
     assert alone.exit_code == 3
     assert "not checked  raw rows, rows left out, orphans and gcp: as written" in alone.stdout
@@ -193,7 +203,7 @@ def test_a_raw_table_never_names_a_file_outside_the_folder(tmp_path, name):
     precious = tmp_path / "evil.parquet"
     precious.write_text("precious")
     with anon_sql.connect() as con:
-        datasets.hospital(con, 60)
+        datasets.hospital(con, 40)
         con.execute(f'CREATE VIEW "{name}" AS FROM visit')
         call = {
             "links": [f'"{name}".person_id -> patient.person_id'],

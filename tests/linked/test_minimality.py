@@ -12,7 +12,7 @@ import anon_sql
 from anon_sql import AnonError
 from tests.linked.folded import hospital, rows
 
-SEEDS = range(3)
+SEEDS = range(2)
 
 
 def few_codes(con, share=0.75):
@@ -57,7 +57,7 @@ def guessed(folded):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_class_shows_as_many_slots_as_its_person_with_fewest_rows_has(hospital_of, seed):
-    con = hospital_of(300)
+    con = hospital_of(200)
     few_codes(con)
     anon_sql.release_linked(con, "person", k=5, l=2, into="safe", seed=seed)
     folded = hospital(con)
@@ -70,7 +70,7 @@ def test_a_class_shows_as_many_slots_as_its_person_with_fewest_rows_has(hospital
 
 def test_the_attack_finds_slots_that_were_left_out(hospital_of):
     """The control: slots in which all people of a class share a code are taken out of a release."""
-    con = hospital_of(300)
+    con = hospital_of(200)
     few_codes(con)
     anon_sql.release_linked(con, "person", k=5, l=1, into="safe")
     folded = hospital(con)
@@ -94,7 +94,7 @@ def test_the_attack_finds_slots_that_were_left_out(hospital_of):
 
 def test_null_is_not_a_value_for_l(hospital_of):
     """Classes whose only known code is one value must not pass l = 2."""
-    con = hospital_of(300)
+    con = hospital_of(200)
     con.execute("UPDATE diagnosis SET code = CASE WHEN hash(visit_id) % 2 = 0 THEN 'hiv' END")
     con.execute("UPDATE diagnosis SET code = 'flu' WHERE hash(visit_id) % 40 = 0")
     anon_sql.release_linked(con, "person", k=5, l=2, into="safe")

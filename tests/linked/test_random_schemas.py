@@ -67,7 +67,7 @@ def settings_of(seed):
 def test_random_schemas(block):
     with anon_sql.connect() as con:
         released = 0
-        for seed in range(block * 6, block * 6 + 6):
+        for seed in range(block * 4, block * 4 + 4):
             con.execute(f"SET threads = {1 + seed % 2}")
             released += check(con, RandomSchema(seed), settings_of(seed))
         assert released
