@@ -1,73 +1,36 @@
-"""Read the manifest of linked tables, and check their folder against it and the raw tables.
+"""Check the folder of linked tables against their manifest and the raw tables.
 
 Every figure of the manifest is counted again in SQL that the release does not use.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
 
-from anon_sql.apps import manifest
-from anon_sql.apps.recorded import Check, not_checked
+from anon_sql.apps.recorded import (
+    Check,
+    as_written,
+    is_equal,
+    not_checked,
+    of_audit,
+    recorded,
+)
 from anon_sql.apps.verdict.figures import loss_calls, rows_of
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.types import ONE_VALUE
 from anon_sql.core.names import exactly, literal, quote
-from anon_sql.errors import AnonError
-from anon_sql.hosts.documents import Optional
 from anon_sql.hosts.duckdb.linked_audit import LinkedAudit
-from anon_sql.hosts.files import digest
-from anon_sql.hosts.linked_manifest import MARK, SHAPE, inconsistency, schema_of
+from anon_sql.hosts.linked_manifest import schema_of
 from anon_sql.linked.schema import Node, Schema
 
 FILES = 2  # checks of files; if one of them fails, there are no others
 
 _COUNTED = ("rows", "unlinked", "raw_rows", "left_out", "orphans", "gcp")
 _BEFORE, _AFTER = "__anon_linked_raw", "__anon_linked_released"  # of one table
-_AT_LEAST = ("k", "l of ", "unlinked_labels of ", "unlinked_people of ")
-
-
-def read_linked_manifest(function: str, path: Path) -> dict[str, Any] | None:
-    """Return the manifest of linked tables in a file, None for another one or for no file.
-
-    Raises AnonError of ``function`` for one that is not as it must be.
-    """
-    try:
-        if not path.is_file() or f'"{MARK}"' not in path.read_text("utf-8"):
-            return None
-    except UnicodeDecodeError:
-        return None
-    document = manifest.read_marked(function, path, MARK)
-    shape = {**manifest.COMMON, **SHAPE, "checks": Optional([manifest.CHECK])}
-    manifest.require_shape(function, path, document, shape)
-    wrong = inconsistency(document)
-    if wrong is not None:
-        rule = "the parts of the manifest must fit together"
-        raise AnonError(function, rule, f"another {wrong} in '{path}'")
-    return document
-
-
-def hashes(folder: Path) -> dict[str, Any]:
-    """Return the SHA-256 of each file of a folder."""
-    return {"files": {file.name: digest(file) for file in sorted(folder.iterdir())}}
-
-
-def of_files(written: Mapping[str, Any], folder: Path) -> Iterator[Check]:
-    """Check that a folder holds the files of the manifest, byte by byte, and nothing else."""
-    others = manifest.unnamed(written, folder)
-    yield Check("the folder holds nothing else", not others, manifest.first_paths(others))
-    if others:
-        return
-    stated = written["output"]["files"]
-    gone = [name for name in stated if not (folder / name).is_file()]
-    changed = [n for n in stated if n not in gone and digest(folder / n) != stated[n]]
-    faults = [f"no {', '.join(gone)}"] if gone else []
-    faults += [f"another SHA-256 of {', '.join(changed)}"] if changed else []
-    yield Check("the files are those that were written", not faults, "; ".join(faults))
+_DECIDING = ("required", "found", "passed")  # of a check
 
 
 Raw = Callable[[str], str]
@@ -184,61 +147,24 @@ def checked(tables: Tables) -> Iterator[Check]:
             return
     yield from _formats(tables)
     rows = audited(tables)
-    for row in rows:
-        yield Check(
-            f"audit: {row['property']}", row["passed"], words(row), of=row["property"],
-            promised=row["required"] is not None,
-        )  # fmt: skip
-    yield from _same_checks(written, rows, complete=tables.raw is not None)
+    here = [of_audit(row, written) for row in rows]
+    yield from here
+    if "checks" in written:
+        now, stated = (
+            {row["property"]: {name: row[name] for name in _DECIDING} for row in each}
+            for each in (rows, written["checks"])
+        )
+        if tables.raw is None:  # only the raw tables decide the others
+            stated = {name: row for name, row in stated.items() if name in now}
+        yield as_written("checks", now, stated)
     for name, value, stated in figures(tables):
-        same = value == stated if not isinstance(value, float) else _near(value, stated)
+        same = is_equal(value, stated)
         yield Check(f"{name}: as written", same, "" if same else f"{value}, not {stated}")
     if tables.raw is None:
         yield not_checked("raw rows, rows left out, orphans and gcp: as written")
     elif written["parameters"]["format"] in ONE_VALUE:
         yield not_checked("means and medians: as the raw tables give them")
-    for row in written.get("checks", ()):
-        if row["property"] in {each["property"] for each in rows}:
-            continue
-        name = f"audit: {row['property']}"
-        if row["passed"]:
-            yield not_checked(name, row["property"])
-        else:
-            counts = row["required"] is not None
-            yield Check(f"{name}, as the manifest records it", row["passed"], words(row),
-                        promised=counts)  # fmt: skip
-    if "checks" not in written:
-        yield not_checked("what was required of the release: its manifest records no checks")
-
-
-def _alike(value: float | None, stated: object) -> bool:
-    return value is stated if value is None else _near(value, stated)
-
-
-def _near(value: float, stated: object) -> bool:
-    return isinstance(stated, (int, float)) and isclose(value, stated, rel_tol=1e-9, abs_tol=1e-12)
-
-
-def _same_checks(
-    written: Mapping[str, Any], rows: list[dict[str, Any]], *, complete: bool
-) -> Iterator[Check]:
-    """Check that the manifest records what the audit finds now.
-
-    complete: whether it must record these properties and no others.
-    """
-    if "checks" not in written:
-        return
-    recorded = {each["property"]: each for each in written["checks"]}
-    now = {row["property"]: row for row in rows}
-    other = set(recorded) ^ set(now) if complete else set(now) - set(recorded)
-    for name in set(recorded) & set(now):
-        audited_row, recorded_row = now[name], recorded[name]
-        figures = [(audited_row[each], recorded_row[each]) for each in ("required", "found")]
-        same = audited_row["passed"] == recorded_row["passed"] and all(
-            _alike(*pair) for pair in figures
-        )
-        other |= set() if same else {name}
-    yield Check("checks: as written", not other, ", ".join(sorted(other)))
+    yield from recorded(written, here)
 
 
 def _formats(tables: Tables) -> Iterator[Check]:
@@ -266,27 +192,6 @@ def _is_number(node: Node, column: str, has_raw: bool) -> bool:
 def audited(tables: Tables) -> list[dict[str, Any]]:
     """Return the rows of the audit of the released tables."""
     return tables.rows(tables.audit.statement())
-
-
-def recorded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of an audit as a manifest records them."""
-    return [{name: row[name] for name in manifest.CHECK} for row in rows]
-
-
-def words(row: Mapping[str, Any]) -> str:
-    """Return what a row of the audit found and requires, in words that allow one reading."""
-    name, required = row["property"], row["required"]
-    actual = "unknown" if row["found"] is None else f"{row['found']:,g}"
-    if required is None:
-        limit = ""
-    elif name.startswith(_AT_LEAST):
-        limit = f", at least {required:,g} required"
-    elif name.startswith("rows of "):
-        limit = f", at most {required:,g} in the raw table"
-    else:
-        limit = f", {required:,g} required" if required else ", none allowed"
-    example = row.get("example")
-    return actual + limit + (f", {example}" if example else "")
 
 
 class CountedFigure(NamedTuple):

@@ -1,7 +1,10 @@
-"""Write and read the manifest of a release: what ``anon_manifest`` says, and the file's hash."""
+"""Write and read the manifest of a release, of one table or of linked ones.
+
+The manifest of a table is what ``anon_manifest`` says, that of linked tables comes with their
+release; both get the hashes of the files.
+"""
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +14,10 @@ import duckdb
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.duckdb_internals.hashing import ROW_HASH
 from anon_sql.errors import AnonError
-from anon_sql.hosts import documents
+from anon_sql.hosts import documents, linked_manifest
 from anon_sql.hosts.documents import COUNT, NAMES, NUMBER, PLAIN, SHA256, SHARE, Each, Optional
 from anon_sql.hosts.files import digest, files_of
+from anon_sql.hosts.linked_manifest import MARK
 from anon_sql.privacy import MODELS, VALUE_MODELS
 from anon_sql.version import VERSION
 
@@ -36,12 +40,11 @@ STATEMENT = (  # what a release is for, for whom, and when that is looked at aga
     *("purpose", "recipient", "environment", "assumptions", "review_by", "review"),
 )
 ROLES = ("quasi", "sensitive", "identifiers", "keep", "exclude")  # as functions call them
-_SHOWN = 5  # paths in a sentence
 _TEXT, _NUMBER = (str, None), (*NUMBER, None)
 _KINDS = {"k": (COUNT, None), "seed": (COUNT, None), "hierarchy": bool, "options": (dict, None)}
 _TEXTS = ("l_kind", "beta_kind", "entity", "suppressed")
 CHECK = {"property": str, "required": _NUMBER, "found": _NUMBER, "passed": (bool, None)}
-COMMON: dict[str, Any] = {  # of a manifest of one table and of linked ones
+_COMMON: dict[str, Any] = {  # of a manifest of one table and of linked ones
     "statement": Optional(
         {
             **dict.fromkeys(("purpose", "recipient"), _TEXT),
@@ -54,9 +57,9 @@ COMMON: dict[str, Any] = {  # of a manifest of one table and of linked ones
     "recipe": Optional(({"sha256": SHA256}, None)),
 }
 _SHAPE: dict[str, Any] = {
-    **COMMON,
+    **_COMMON,
     "method": _TEXT,
-    "statement": COMMON["statement"].shape,
+    "statement": _COMMON["statement"].shape,
     "parameters": {
         **dict.fromkeys(PROMISED, _NUMBER),
         **dict.fromkeys(_TEXTS, _TEXT),
@@ -153,8 +156,21 @@ def make(
     return made
 
 
+def is_linked(written: Mapping[str, Any]) -> bool:
+    """Return whether a manifest is that of linked tables."""
+    return MARK in written
+
+
 def with_output(made: Mapping[str, Any], released: Path) -> dict[str, Any]:
-    """Return a manifest with the hash of its file, or of its folder, whose files it names."""
+    """Return a manifest with the hash of its file, or of its folder, whose files it names.
+
+    For linked tables it has the hash of each file.
+    """
+    if is_linked(made):
+        return {
+            **made,
+            "output": {"files": {f.name: digest(f) for f in sorted(released.iterdir())}},
+        }
     output: dict[str, Any] = {"sha256": digest(released)}
     if released.is_dir():
         output["files"] = [file.name for file in files_of(released)]
@@ -163,8 +179,7 @@ def with_output(made: Mapping[str, Any], released: Path) -> dict[str, Any]:
 
 def write(made: Mapping[str, Any], released: Path, temporary: Path) -> None:
     """Write the manifest of a released file to a path."""
-    complete = with_output(made, released)
-    write_text(complete, temporary)
+    write_text(with_output(made, released), temporary)
 
 
 def write_text(complete: Mapping[str, Any], temporary: Path) -> None:
@@ -174,7 +189,7 @@ def write_text(complete: Mapping[str, Any], temporary: Path) -> None:
 
 def read_manifest(function: str, path: Path) -> dict[str, Any]:
     """Return the manifest in a file. Raises AnonError of ``function`` for anything else."""
-    document = read_marked(function, path, "manifest")
+    document = _read_marked(function, path, "manifest")
     for part, names in (("parameters", PROMISED), ("achieved", LEVELS)):
         if isinstance(document.get(part), dict):
             unknown = {name: _UNASKED[name] for name in names if name in _UNASKED}
@@ -182,11 +197,31 @@ def read_manifest(function: str, path: Path) -> dict[str, Any]:
     if isinstance(document.get("roles"), dict):
         # earlier versions had no role exclude
         document["roles"] = {"exclude": [], **document["roles"]}
-    require_shape(function, path, document, _SHAPE)
+    _require_shape(function, path, document, _SHAPE)
     return document
 
 
-def read_marked(function: str, path: Path, mark: str) -> dict[str, Any]:
+def read_linked_manifest(function: str, path: Path) -> dict[str, Any] | None:
+    """Return the manifest of linked tables in a file, None for another one or for no file.
+
+    Raises AnonError of ``function`` for one that is not as it must be.
+    """
+    try:
+        if not path.is_file() or f'"{MARK}"' not in path.read_text("utf-8"):
+            return None
+    except UnicodeDecodeError:
+        return None
+    document = _read_marked(function, path, MARK)
+    shape = {**_COMMON, **linked_manifest.SHAPE, "checks": Optional([CHECK])}
+    _require_shape(function, path, document, shape)
+    wrong = linked_manifest.inconsistency(document)
+    if wrong is not None:
+        rule = "the parts of the manifest must fit together"
+        raise AnonError(function, rule, f"another {wrong} in '{path}'")
+    return document
+
+
+def _read_marked(function: str, path: Path, mark: str) -> dict[str, Any]:
     """Return the JSON of a file that is marked as a manifest of this form.
 
     Raises AnonError of ``function`` for anything else.
@@ -204,7 +239,7 @@ def read_marked(function: str, path: Path, mark: str) -> dict[str, Any]:
     return document
 
 
-def require_shape(
+def _require_shape(
     function: str, path: Path, document: Mapping[str, Any], shape: Mapping[str, Any]
 ) -> None:
     """Raise AnonError for a manifest with a part of another shape, which is named."""
@@ -220,46 +255,6 @@ def require_hierarchy(
     if written["parameters"]["hierarchy"] and not hierarchy:
         rule = "a release made with a hierarchy needs it again"
         raise AnonError(function, rule, None, hint)
-
-
-def entries(folder: Path) -> dict[str, bool]:
-    """Return the path of each entry below a folder, and whether it is a regular file.
-
-    Links are entries, and nothing behind them is looked at. A folder's path ends in '/'. Raises
-    OSError for a folder that cannot be read.
-    """
-    is_regular: dict[str, bool] = {}
-    left = [""]
-    while left:
-        within = left.pop()
-        with os.scandir(folder / within) as listed:
-            for entry in listed:
-                path = within + entry.name
-                if entry.is_dir(follow_symlinks=False):
-                    left.append(f"{path}/")
-                    is_regular[f"{path}/"] = False
-                else:
-                    is_regular[path] = entry.is_file(follow_symlinks=False)
-    return is_regular
-
-
-def unnamed(written: Mapping[str, Any], folder: Path) -> list[str]:
-    """Return the paths in a folder that are no regular files which a manifest names.
-
-    Manifests of earlier versions name none: theirs are the Parquet files at the top.
-    """
-    is_regular = entries(folder)
-    named = written["output"].get("files")
-    if named is None:
-        named = [path for path in is_regular if "/" not in path and path.endswith(".parquet")]
-    return sorted(path for path, regular in is_regular.items() if not (regular and path in named))
-
-
-def first_paths(paths: list[str]) -> str:
-    """Return the first few of some paths, and the number of the others."""
-    first = ", ".join(paths[:_SHOWN])
-    others = len(paths) - _SHOWN
-    return first if others <= 0 else f"{first} and {others:,} more"
 
 
 def other_versions(con: duckdb.DuckDBPyConnection, written: Mapping[str, Any]) -> str | None:

@@ -1,21 +1,24 @@
-"""Decide what the checks of a manifest say of a release, and the exit code of ``verify``.
+"""Check what the manifests of one table and of linked ones share, and decide the exit code.
 
 A check that fails decides, whether the release recorded it in its manifest or ``verify`` ran it.
 What was promised and cannot be told, or was not looked at, is never taken to hold.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
+from pathlib import Path
 from typing import Any
 
 import typer
 
 from anon_sql.apps.cli import console
-from anon_sql.apps.manifest import is_required
+from anon_sql.apps.manifest import is_linked, is_required
 from anon_sql.audit.columns import DETERMINED, RARE, REVEALING
 from anon_sql.audit.compared import OF_PRESENT
 from anon_sql.errors import AnonError
+from anon_sql.hosts.files import digest
 from anon_sql.hosts.statements import day_of, is_due, review_in_words
 from anon_sql.privacy import MODELS, VALUE_MODELS
 
@@ -24,7 +27,9 @@ OPEN = 3  # exit code: nothing fails, and something could not be checked
 NOTES = ("wider_labels", "unique_range_ends", "pseudonyms", RARE, DETERMINED, REVEALING)
 LEVELS = tuple(model.name for model in MODELS)
 _AT_LEAST = ("k", *(model.name for model in VALUE_MODELS if model.at_least))
+_LINKED_AT_LEAST = ("k", "l of ", "unlinked_labels of ", "unlinked_people of ")
 _ROUNDING = 1e-9
+_SHOWN = 5  # paths in a sentence
 
 
 @dataclass(frozen=True)
@@ -63,11 +68,107 @@ def not_checked(what: str, of: str | None = None) -> Check:
     return Check(what, None, of=of, looked=False)
 
 
+def of_recipe(written: Mapping[str, Any], sha256: str) -> Check:
+    """Check that a recipe is the one that a release was made by."""
+    stated = (written.get("recipe") or {}).get("sha256")
+    return Check("the recipe is the one that was used", stated == sha256, "another SHA-256")
+
+
+def of_output(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
+    """Check that the output is, byte by byte, the one that the manifest was written for.
+
+    A folder must hold the regular files that the manifest names, and nothing else.
+    """
+    if path.is_dir():
+        others = _unnamed(written, path)
+        yield Check("the folder holds nothing else", not others, _first_paths(others))
+        if others:
+            return
+    wrong = _changed(written["output"], path)
+    what = "the files are those that were" if path.is_dir() else "the file is the one that was"
+    yield Check(f"{what} written", not wrong, wrong)
+
+
+def _changed(output: Mapping[str, Any], path: Path) -> str:
+    """Return how the output differs from what a manifest says of it; '' if it does not."""
+    if "sha256" in output:
+        return "" if digest(path) == output["sha256"] else "another SHA-256"
+    gone = [name for name in output["files"] if not (path / name).is_file()]
+    there = {name: sha256 for name, sha256 in output["files"].items() if name not in gone}
+    changed = [name for name, sha256 in there.items() if digest(path / name) != sha256]
+    faults = [f"no {', '.join(gone)}"] if gone else []
+    faults += [f"another SHA-256 of {', '.join(changed)}"] if changed else []
+    return "; ".join(faults)
+
+
+def _entries(folder: Path) -> dict[str, bool]:
+    """Return the path of each entry below a folder, and whether it is a regular file.
+
+    Links are entries, and nothing behind them is looked at. A folder's path ends in '/'. Raises
+    OSError for a folder that cannot be read.
+    """
+    is_regular: dict[str, bool] = {}
+    left = [""]
+    while left:
+        within = left.pop()
+        with os.scandir(folder / within) as listed:
+            for entry in listed:
+                path = within + entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(f"{path}/")
+                    is_regular[f"{path}/"] = False
+                else:
+                    is_regular[path] = entry.is_file(follow_symlinks=False)
+    return is_regular
+
+
+def _unnamed(written: Mapping[str, Any], folder: Path) -> list[str]:
+    """Return the paths in a folder that are no regular files which a manifest names.
+
+    Manifests of earlier versions name none: theirs are the Parquet files at the top.
+    """
+    is_regular = _entries(folder)
+    named = written["output"].get("files")
+    if named is None:
+        named = [path for path in is_regular if "/" not in path and path.endswith(".parquet")]
+    return sorted(path for path, regular in is_regular.items() if not (regular and path in named))
+
+
+def _first_paths(paths: list[str]) -> str:
+    """Return the first few of some paths, and the number of the others."""
+    first = ", ".join(paths[:_SHOWN])
+    others = len(paths) - _SHOWN
+    return first if others <= 0 else f"{first} and {others:,} more"
+
+
+def as_written(name: str, now: Any, stated: Any) -> Check:
+    """Check that a part of a manifest is what was counted now; name: of the part."""
+    if is_equal(now, stated):
+        return Check(f"{name}: as written", True)
+    differing = []
+    if isinstance(now, dict):
+        names = dict.fromkeys([*now, *stated])
+        differing = [n for n in names if not is_equal(now.get(n), stated.get(n))]
+    return Check(f"{name}: as written", False, ", ".join(differing) or "other values")
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Return whether two values are equal up to the rounding of sums in another order."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(is_equal(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(is_equal, one, other))
+    if isinstance(one, float) and isinstance(other, (int, float)):
+        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(one == other)
+
+
 def of_audit(check: Mapping[str, Any], written: Mapping[str, Any], note: str = "") -> Check:
     """Return the check of a row of ``audit``; note: added to the name of its property."""
     name = str(check["property"])
     counts = promised(check, written)
-    return Check(f"audit: {name}{note}", check["passed"], figures(check), name, promised=counts)
+    text = linked_figures(check) if is_linked(written) else figures(check)
+    return Check(f"audit: {name}{note}", check["passed"], text, name, promised=counts)
 
 
 def review(statement: Mapping[str, Any]) -> Iterator[Check]:
@@ -90,9 +191,25 @@ def figures(check: Mapping[str, Any]) -> str:
     return actual + required
 
 
+def linked_figures(check: Mapping[str, Any]) -> str:
+    """Return what a row of the audit of linked tables found, and what it requires, in words."""
+    name, required = check["property"], check["required"]
+    actual = "unknown" if check["found"] is None else f"{check['found']:,g}"
+    if required is None:
+        limit = ""
+    elif name.startswith(_LINKED_AT_LEAST):
+        limit = f", at least {required:,g} required"
+    elif name.startswith("rows of "):
+        limit = f", at most {required:,g} in the raw table"
+    else:
+        limit = f", {required:,g} required" if required else ", none allowed"
+    example = check.get("example")
+    return actual + limit + (f", {example}" if example else "")
+
+
 def unasked(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
     """Return whether nothing was asked of a property, and nothing was found."""
-    if check["passed"] is not None or promised(check, written):
+    if check["passed"] is not None or promised(check, written) or is_linked(written):
         return False
     return check["found"] == 0 or check["property"] in LEVELS
 
@@ -101,11 +218,14 @@ def promised(check: Mapping[str, Any], written: Mapping[str, Any]) -> bool:
     """Return whether a release promises a property that ``audit`` looks at.
 
     A level that was not asked for is not promised, nor is the absence of identifiers if none was
-    named. In a series the properties of its state say what others say of a single release.
+    named. In a series the properties of its state say what others say of a single release. Linked
+    tables promise whatever their audit requires.
     """
     name, parameters = check["property"], written["parameters"]
     if check["required"] is None or name in NOTES:
         return False
+    if is_linked(written):
+        return True
     if name in LEVELS or name == "suppressed_rows":
         level = "k" if name == "suppressed_rows" else name
         return is_required(level, parameters[level])
@@ -119,6 +239,9 @@ def recorded(written: Mapping[str, Any], here: Sequence[Check]) -> Iterator[Chec
 
     What passed there was not checked here, and what failed there fails, whatever was found here.
     """
+    if "checks" not in written:
+        yield not_checked("what was required of the release: its manifest records no checks")
+        return
     decided = {check.of for check in here}
     failed = {check.of for check in here if check.holds is False}
     for check in written["checks"]:
@@ -135,7 +258,7 @@ def recorded(written: Mapping[str, Any], here: Sequence[Check]) -> Iterator[Chec
             continue
         yield of_audit(check, written, ", as the manifest records it")
     recorded_names = {check["property"] for check in written["checks"]}
-    for name in LEVELS:
+    for name in () if is_linked(written) else LEVELS:
         if is_required(name, written["parameters"][name]) and name not in recorded_names | decided:
             yield not_checked(f"audit: {name}")
 
@@ -143,7 +266,7 @@ def recorded(written: Mapping[str, Any], here: Sequence[Check]) -> Iterator[Chec
 def _contradiction(check: Mapping[str, Any], written: Mapping[str, Any]) -> str | None:
     """Return how a recorded check contradicts itself or the parameters; None if it does not."""
     name, required, actual = check["property"], check["required"], check["found"]
-    stated = written["parameters"][name] if name in LEVELS else None
+    stated = written["parameters"].get(name) if name in LEVELS else None
     if stated is not None and not (required and isclose(required, stated)):
         return f"{required} required, and {name} = {stated:g} among the parameters"
     if not check["passed"] or required is None or actual is None:

@@ -8,6 +8,7 @@ import pytest
 
 import anon_sql
 from anon_sql import datasets
+from anon_sql.apps.manifest import with_output
 from tests.command import refused, run
 
 pytestmark = pytest.mark.makes_functions
@@ -55,9 +56,7 @@ def test_a_changed_file_does_not_verify(stored, tmp_path):
     said = refused("verify", out)
     assert "the files are those that were written (another SHA-256 of visit.parquet)" in said
     written = json.loads((tmp_path / "out.anon.json").read_text("utf-8"))
-    from anon_sql.apps.linked_checks import hashes
-
-    written["output"] = hashes(tmp_path / "out")
+    written = with_output(written, tmp_path / "out")
     (tmp_path / "out.anon.json").write_text(json.dumps(written), "utf-8")
     assert "audit: k (" in refused("verify", out)
 

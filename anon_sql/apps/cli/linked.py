@@ -19,13 +19,10 @@ from anon_sql.apps.cli.options import ReleaseCall, read_hierarchy, refuse
 from anon_sql.apps.linked_checks import (
     checked,
     figures,
-    hashes,
     missing,
-    of_files,
-    recorded,
     tables_of,
 )
-from anon_sql.apps.recorded import Check
+from anon_sql.apps.recorded import Check, of_output
 from anon_sql.apps.verdict.figures import Figure
 from anon_sql.apps.verdict.linked import LINKED, judged_tables
 from anon_sql.apps.verdict.linked_tables import LinkedTables
@@ -150,7 +147,8 @@ def release_root(
             **_named(linking),
         )
         if with_manifest:
-            whole = {**made.manifest, "statement": dict(stated), "output": hashes(Path(out))}
+            described = {**made.manifest, "statement": dict(stated)}
+            whole = manifest.with_output(described, Path(out))
             whole |= _recorded(con, schema, whole, Path(out), trees, made.checks)
             if recipe is not None:
                 whole["recipe"] = {"sha256": recipe.sha256}
@@ -202,7 +200,7 @@ def _recorded(
         name: {**table, "gcp": loss.get(f"gcp of {name}", table["gcp"])}
         for name, table in written["tables"].items()
     }
-    return {"checks": recorded(checks), "tables": tables}
+    return {"checks": [{n: row[n] for n in manifest.CHECK} for row in checks], "tables": tables}
 
 
 def checks_of(
@@ -228,7 +226,7 @@ def checks_of(
         stated_trees = hierarchy if recipe is None else recipe.hierarchies
         hint = "pass --hierarchy" if recipe is None else "name it in the recipe"
         manifest.require_hierarchy(function, written, stated_trees, hint)
-    same = list(of_files(written, folder))
+    same = list(of_output(written, folder))
     yield from same
     if not all(check.holds for check in same):
         return

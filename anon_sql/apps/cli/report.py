@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import duckdb
 import typer
 
-from anon_sql.apps import files, linked_checks, manifest
+from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load
 from anon_sql.apps.cli.earlier import in_types_of_raw, require_labels, whole_tuple
@@ -212,7 +212,7 @@ def _safe_harbor(
 
 def _linked(released: Path) -> dict[str, Any] | None:
     """Return the manifest of a folder of tables that belong together; None for anything else."""
-    return linked_checks.read_linked_manifest("report", manifest.beside(released))
+    return manifest.read_linked_manifest("report", manifest.beside(released))
 
 
 def _of_linked(

@@ -1,14 +1,13 @@
 """``anon-sql verify``: check that a released file is what its manifest says."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import isclose
 from pathlib import Path
 from typing import Annotated, Any
 
 import duckdb
 import typer
 
-from anon_sql.apps import files, linked_checks, manifest, recorded
+from anon_sql.apps import files, manifest, recorded
 from anon_sql.apps.cli import console, options
 from anon_sql.apps.cli.by_recipe import load, request_of
 from anon_sql.apps.cli.earlier import (
@@ -39,21 +38,6 @@ from anon_sql.hosts.series_file import SeriesFile, naming, of_recipe
 
 _WEIGHTED, _WIDER = "weighted_gcp", "wider_labels"
 _TOGETHER = (*EARLIER, "composition")  # as manifests of earlier versions call an attack
-
-
-def of_file(written: Mapping[str, Any], path: Path) -> Iterator[Check]:
-    """Check that the file is, byte by byte, the one that the manifest was written for.
-
-    A folder must hold the regular files that the manifest names, and nothing else.
-    """
-    if path.is_dir():
-        others = manifest.unnamed(written, path)
-        yield Check("the folder holds nothing else", not others, manifest.first_paths(others))
-        if others:
-            return
-    same = digest(path) == written["output"]["sha256"]
-    what = "the files are those that were" if path.is_dir() else "the file is the one that was"
-    yield Check(f"{what} written", same, "" if same else "another SHA-256")
 
 
 def of_earlier(written: Mapping[str, Any], previous: Sequence[Path]) -> Iterator[Check]:
@@ -146,9 +130,7 @@ def of_pair(written: Mapping[str, Any], made: Mapping[str, Any]) -> Iterator[Che
         made = {**made, "measures": others}
     made, written = _by_name(made), _by_name(written)
     for name in ("roles", "achieved", "checks", "measures", "loss"):
-        yield Check(
-            f"{name}: as written", _equal(made[name], written[name]), _other(name, made, written)
-        )
+        yield recorded.as_written(name, made[name], written[name])
 
 
 def _by_name(stated: Mapping[str, Any]) -> dict[str, Any]:
@@ -168,28 +150,6 @@ def _least(con: duckdb.DuckDBPyConnection, measure: str, released: str, labels: 
         f"GROUP BY {labels})"
     ).fetchall()
     return None if least is None else int(least)
-
-
-def _other(name: str, made: Mapping[str, Any], written: Mapping[str, Any]) -> str:
-    """Return the names of the entries that differ, if they have names."""
-    made_entry, written_entry = made[name], written[name]
-    if isinstance(made_entry, list):
-        return "other values"
-    return (
-        ", ".join(key for key in made_entry if not _equal(made_entry[key], written_entry.get(key)))
-        or "other values"
-    )
-
-
-def _equal(one: Any, other: Any) -> bool:
-    """Return whether two values are equal up to the rounding of sums in another order."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    if isinstance(one, float) and isinstance(other, (int, float)):
-        return isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
-    return bool(one == other)
 
 
 @options.with_dialect
@@ -222,7 +182,7 @@ def verify(
     """
     key = "series_key" if series else "key"
     with console.one_sentence(spelling=Options(verify, earlier_files(previous), key)):
-        linked = linked_checks.read_linked_manifest("verify", manifest.beside(released))
+        linked = manifest.read_linked_manifest("verify", manifest.beside(released))
         if linked is not None:
             if previous or (recipe and (raw or hierarchy)):
                 rule = (
@@ -294,7 +254,7 @@ def _verify_linked(
     by = None if recipe is None else recipes.read_recipe("verify", recipe, linked=True)
     if recipe is not None:
         raw = source_of("verify", recipe)
-        checks.append(_by_recipe(written, digest(recipe)))
+        checks.append(recorded.of_recipe(written, digest(recipe)))
     checks += checks_of(written, released, raw, hierarchy, by)
     checks += recorded.review(written.get("statement", {}))
     recorded.say(checks, "--raw" if raw is None else None)
@@ -310,9 +270,9 @@ def _checks(
     state: SeriesFile | None,
 ) -> Iterator[Check]:
     if by is not None:
-        yield _by_recipe(written, by.sha256)
+        yield recorded.of_recipe(written, by.sha256)
         yield _as_asked(written, by)
-    same = list(of_file(written, released))
+    same = list(recorded.of_output(written, released))
     yield from same
     yield from of_earlier(written, previous)
     if released.is_dir() and not all(check.holds for check in same):
@@ -351,11 +311,6 @@ def _checks(
         same = made["series"]["cohorts"] == cohorts
         yield Check("series: what it promises is as written", same, "other figures")
     yield from of_pair(written, made)
-
-
-def _by_recipe(written: Mapping[str, Any], sha256: str) -> Check:
-    stated = (written.get("recipe") or {}).get("sha256")
-    return Check("the recipe is the one that was used", stated == sha256, "another SHA-256")
 
 
 def _as_asked(written: Mapping[str, Any], by: Recipe) -> Check:
