@@ -37,7 +37,9 @@ def tag(comment: str | None) -> str | None:
     characters or within another word, is meant as a tag. Raises ValueError if it is not the exact
     tag of a role, and for two roles.
     """
-    written, meant = _like(comment or ""), _like(_plain(comment or ""))
+    if not comment:
+        return None
+    written, meant = _like(comment), _like(_plain(comment))
     if wrong := written - set(_TAGS) or meant - set(_TAGS):
         got = " ".join(min(wrong).split())
         raise ValueError(f"the tag {got} is not one of {', '.join(_TAGS)}")
@@ -61,7 +63,7 @@ def clear_tag(comment: str | None) -> str | None:
 
 def has_tag(comment: str | None) -> bool:
     """Return whether anything in a comment is meant as a tag, clear or not."""
-    return bool(_like(_plain(comment or "")))
+    return comment is not None and bool(_like(_plain(comment)))
 
 
 def without_tags(comment: str | None) -> str:

@@ -1,9 +1,10 @@
 -- What every release function calls: the release of a table, or of the cohorts of a series.
 
--- Return the name of the key that random choices depend on, NULL for none.
+-- Return the name of the key that random choices depend on, NULL for none. DuckDB calls a function of
+-- constants in a branch of CASE that it does not take, too; without a key the function has no name.
 CREATE OR REPLACE MACRO __anon_choices_key(__anon_function, __anon_key) AS
-    CASE WHEN __anon_key IS NOT NULL THEN
-        __anon_columns_hold_key(__anon_function, __anon_db(), __anon_key) END;
+    __anon_columns_hold_key(
+        CASE WHEN __anon_key IS NOT NULL THEN __anon_function END, __anon_db(), __anon_key);
 
 -- Return a release, of the cohorts of a series if one is named. A CTE is bound if it is named: without
 -- a series the second one costs nothing.

@@ -55,9 +55,8 @@ CREATE OR REPLACE MACRO __anon_steady
 CREATE OR REPLACE MACRO __anon_told_apart
     (x) AS CASE
         WHEN system.main.typeof(x) IN ('FLOAT', 'DOUBLE') THEN CASE
-            WHEN system.main.signbit(TRY_CAST(x AS DOUBLE)) AND system.main.hash(x) IN (
-                system.main.hash(0::DOUBLE), system.main.hash(0::FLOAT),
-                system.main.hash('nan'::DOUBLE), system.main.hash('nan'::FLOAT)) THEN x::VARCHAR END
+            WHEN system.main.signbit(TRY_CAST(x AS DOUBLE))
+                AND TRY_CAST(x AS DOUBLE) IN (0::DOUBLE, 'nan'::DOUBLE) THEN x::VARCHAR END
         WHEN NOT __anon_hashes_apart(x) THEN x::VARCHAR
     END,
     (x VARIANT) AS x::VARCHAR,

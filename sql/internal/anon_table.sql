@@ -37,7 +37,7 @@ __anon_begun AS MATERIALIZED (
         system.main.list_value(
             __anon_sort_key_is_ours(),
             __anon_bytes('a') = 'a'::BLOB, __anon_bytes(7) = 7, __anon_told_apart('a') IS NULL, __anon_told_apart(-0.0::DOUBLE) = '-0.0',
-            __anon_told_apart(system.main.list_value('a')) IS NOT NULL)::TINYINT[]) AS __anon_buffer
+            NOT __anon_hashes_apart(system.main.list_value('a')))::TINYINT[]) AS __anon_buffer
     FROM __anon_schema(__anon_tbl, __anon_k)
 ),
 __anon_named AS (
@@ -46,8 +46,7 @@ __anon_named AS (
         COLUMNS(lambda __anon_c: __anon_binding_is_role('kept', __anon_c, __anon_call)) AS '__anon_kept_\0',
         COLUMNS(lambda __anon_c: __anon_binding_is_role('taken', __anon_c, __anon_call)) AS '__anon_from_\0',
         __anon_sort_key(COLUMNS(lambda __anon_c: __anon_binding_is_role('protected', __anon_c, __anon_call)))
-            AS '__anon_key_\0',
-        COLUMNS(lambda __anon_c: __anon_binding_is_role('rest', __anon_c, __anon_call)) AS '__anon_rest_\0'
+            AS '__anon_key_\0'
     FROM (
         SELECT *, 0::TINYINT AS __anon_zero FROM query_table(coalesce(__anon_from, __anon_tbl)))
 ),
@@ -59,7 +58,7 @@ __anon_read AS (
             AS __anon_kept,
         __anon_buffer,
         __anon_path_rows,
-        COLUMNS('^__anon_rest_'),
+        COLUMNS('^__anon_kept_'),
         __anon_hash
     FROM __anon_row_hashed('__anon_named'), __anon_begun, __anon_path_rows(__anon_hierarchy)
 ),
@@ -68,7 +67,8 @@ __anon_every AS NOT MATERIALIZED (
     UNION ALL BY NAME
     SELECT __anon_buffer FROM __anon_begun
 ),
--- A CTE is bound if it is named: without a * the second one costs nothing.
+-- A CTE is bound if it is named: without a * in the call the second one costs nothing. A * that is part
+-- of a name costs time alone.
 __anon_gathered AS NOT MATERIALIZED (
     SELECT
         system.main.list(system.main.struct_pack(kept := __anon_kept, number := __anon_row_number))
@@ -81,7 +81,7 @@ __anon_gathered AS NOT MATERIALIZED (
 __anon_looked_at AS NOT MATERIALIZED (
     SELECT
         __anon_rows, __anon_buffer, __anon_path_rows,
-        system.main.struct_pack(*COLUMNS('^__anon_rest_')) AS __anon_looks
+        system.main.struct_pack(*COLUMNS('^__anon_kept_')) AS __anon_looks
     FROM (
         SELECT
             system.main.list(system.main.struct_pack(
@@ -90,11 +90,12 @@ __anon_looked_at AS NOT MATERIALIZED (
             system.main.any_value(__anon_buffer) AS __anon_buffer,
             system.main.any_value(__anon_path_rows) FILTER (__anon_row_number = 0)
                 AS __anon_path_rows,
-            __anon_looked(COLUMNS('^__anon_rest_'), __anon_hash)
+            __anon_looked(COLUMNS(lambda __anon_c: system.main.starts_with(__anon_c, '__anon_kept_')
+                AND __anon_binding_is_role('rest', __anon_c[13:], __anon_call)), __anon_hash)
         FROM __anon_every)
 )
 FROM query_table(if(
-    __anon_out = 'kept' AND __anon_binding_has_rest(__anon_call),
+    __anon_out = 'kept' AND system.main.contains(__anon_call::VARCHAR, '*'),
     '__anon_looked_at', '__anon_gathered'));
 
 CREATE OR REPLACE MACRO __anon_row_numbers(__anon_rows_) AS system.main.list_transform(

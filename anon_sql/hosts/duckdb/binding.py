@@ -6,7 +6,7 @@ when the query runs, and raises AnonError if they differ.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -71,17 +71,47 @@ def flat_scope(scope: Mapping[str, Any]) -> dict[str, Any]:
     return {**NO_ROLES, **flat}
 
 
-class _Listed(list[Any]):
-    """The names in a parameter, folded once: each column of a statement asks for them."""
+@dataclass(frozen=True)
+class NamedColumns:
+    """What a call says of columns by their names, folded once for all columns of a statement.
 
-    @cached_property
-    def folded(self) -> frozenset[str]:
-        return frozenset(fold(name) for name in self if isinstance(name, str))
+    role_of: role by folded name. drops, classes, entity: folded names in these parameters. rest:
+    parameter whose ``*`` stands for every other column, or None. whole: whether no column is
+    dropped. takes_comments: whether comments declare quasi-identifiers. protects: whether a privacy
+    model restricts sensitive columns.
+    """
+
+    role_of: Mapping[str, str]
+    drops: frozenset[str]
+    classes: frozenset[str]
+    entity: frozenset[str]
+    rest: str | None
+    whole: bool
+    takes_comments: bool
+    protects: bool
+
+    def names(self, folded: str) -> bool:
+        """Return whether any parameter names a column."""
+        return folded in self.role_of or folded in self.drops or folded in self.classes
 
 
-def listed(scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a scope for many columns, whose lists of names are folded only once."""
-    return {name: _Listed(v) if isinstance(v, list) else v for name, v in scope.items()}
+def named_columns(scope: Mapping[str, Any]) -> NamedColumns:
+    """Return what a flat scope says of columns by their names."""
+    entity = _names(scope["entity"])
+    role_of: dict[str, str] = dict.fromkeys(entity, "identifier")
+    for role, parameter in PARAMETER.items():
+        for name in _names(scope[parameter]):
+            role_of.setdefault(name, role)
+    return NamedColumns(
+        role_of,
+        _names(scope["drops"]),
+        _names(scope["classes"]),
+        entity,
+        next((name for name in PARAMETER.values() if is_rest(name, scope[name])), None),
+        bool(scope["whole"]),
+        scope["quasi"] is None,
+        any(model.asks(scope[model.name]) for model in VALUE_MODELS),
+    )
 
 
 def scope_of(scope: Mapping[str, Any]) -> Scope:
@@ -118,95 +148,71 @@ def forget_tables(token: str | None = None) -> None:
             _looked_up.pop(key, None)
 
 
-def bound_role(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str:
+def bound_role(named: NamedColumns, tags: Mapping[str, str | None], name: str) -> str:
     """Return the treatment of a column: identifier, classes, quasi or kept.
 
     tags: comment by folded column name.
     """
     folded = fold(name)
-    if folded in _names(scope["classes"]):
+    if folded in named.classes:
         return "classes"
-    declared = clear_tag(tags.get(folded))
-    called = _called(scope, folded)
-    if called in ("identifier", "exclude") or folded in _names(scope["drops"]):
+    declared, called = clear_tag(tags.get(folded)), named.role_of.get(folded)
+    if called in ("identifier", "exclude") or folded in named.drops:
         return "identifier"
     if declared == "identifier" or (declared == "exclude" and called is None):
-        return "kept" if scope["whole"] else "identifier"
-    rest = _rest_of(scope, declared, folded)
+        return "kept" if named.whole else "identifier"
+    rest = _rest_of(named, declared, folded)
     if rest in ("identifiers", "exclude"):
         return "identifier"
-    by_comment = scope["quasi"] is None and declared == "quasi" and called is None
+    by_comment = named.takes_comments and declared == "quasi" and called is None
     return "quasi" if called == "quasi" or rest == "quasi" or by_comment else "kept"
 
 
-def _called(scope: Mapping[str, Any], folded: str) -> str | None:
-    """Return the role that the call gives a column by its name; None where it does not name it."""
-    if folded in _names(scope["entity"]):
-        return "identifier"
-    named = (role for role, parameter in PARAMETER.items() if folded in _names(scope[parameter]))
-    return next(named, None)
+def bound_protected(named: NamedColumns, tags: Mapping[str, str | None], name: str) -> bool:
+    """Return whether a constraint depends on the values of a column: sensitive, or the entity.
 
-
-def protects(scope: Mapping[str, Any]) -> bool:
-    """Return whether a privacy model restricts sensitive columns.
-
-    Invalid levels are refused later.
+    Invalid levels of a privacy model are refused later.
     """
-    return any(model.asks(scope[model.name]) for model in VALUE_MODELS)
-
-
-def bound_protected(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
-    """Return whether a constraint depends on the values of a column: sensitive, or the entity."""
-    folded = fold(name)
-    if folded in _names(scope["entity"]):
+    if fold(name) in named.entity:
         return True
-    return protects(scope) and bound_sensitive(scope, tags, name)
+    return named.protects and bound_sensitive(named, tags, name)
 
 
-def bound_sensitive(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+def bound_sensitive(named: NamedColumns, tags: Mapping[str, str | None], name: str) -> bool:
     """Return whether a column is sensitive, by its comment or by the parameters of the call."""
-    return _bound_as(scope, tags, name) == "sensitive"
+    return _bound_as(named, tags, name) == "sensitive"
 
 
-def bound_tuple(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+def bound_tuple(named: NamedColumns, tags: Mapping[str, str | None], name: str) -> bool:
     """Return whether a column belongs to the whole tuple of a row: sensitive, or kept by name."""
-    return _bound_as(scope, tags, name) in UNCHANGED
+    return _bound_as(named, tags, name) in UNCHANGED
 
 
-def bound_rest(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> bool:
+def bound_rest(named: NamedColumns, tags: Mapping[str, str | None], name: str) -> bool:
     """Return whether a column is released as it is because of a ``*`` alone."""
     folded = fold(name)
-    rest = _rest_of(scope, clear_tag(tags.get(folded)), folded)
+    rest = _rest_of(named, clear_tag(tags.get(folded)), folded)
     return any(rest == PARAMETER[role] for role in UNCHANGED)
 
 
-def _bound_as(scope: Mapping[str, Any], tags: Mapping[str, str | None], name: str) -> str | None:
+def _bound_as(named: NamedColumns, tags: Mapping[str, str | None], name: str) -> str | None:
     """Return the role of a column, by the call, its comment, or the ``*`` of the call."""
     folded = fold(name)
     declared = clear_tag(tags.get(folded))
-    rest = _rest_of(scope, declared, folded)
+    rest = _rest_of(named, declared, folded)
     by_rest = next((role for role, parameter in PARAMETER.items() if parameter == rest), None)
-    return _called(scope, folded) or declared or by_rest
+    return named.role_of.get(folded) or declared or by_rest
 
 
-def _rest_of(scope: Mapping[str, Any], declared: str | None, folded: str) -> str | None:
+def _rest_of(named: NamedColumns, declared: str | None, folded: str) -> str | None:
     """Return the parameter whose ``*`` stands for a column; None where it has a role of its own."""
-    if declared is not None:
-        return None
-    parameters = [*PARAMETER.values(), "drops", "entity", "classes"]
-    if any(folded in _names(scope[parameter]) for parameter in parameters):
-        return None
-    return next(
-        (parameter for parameter in PARAMETER.values() if is_rest(parameter, scope[parameter])),
-        None,
-    )
+    return None if declared is not None or named.names(folded) else named.rest
 
 
 def _names(value: Any) -> frozenset[str]:
     """Return the folded names in a parameter that is a name, a list of names or NULL."""
-    if isinstance(value, _Listed):
-        return value.folded
-    return _Listed(value if isinstance(value, list) else [value]).folded
+    names = value if isinstance(value, list) else [value]
+    return frozenset(fold(name) for name in names if isinstance(name, str))
 
 
 @udf("BOOLEAN")
@@ -251,33 +257,24 @@ def is_role(wanted: Any, names: Any, scopes: Any) -> pa.Array:
     no selection is empty.
     """
     kind: str = first(wanted)
-    scope = listed(scope_in(scopes))
-    tags = _tags(scope)
-    return pa.array([_matches(kind, scope, tags, name.as_py()) for name in names], pa.bool_())
-
-
-@udf("BOOLEAN")
-def has_rest(scopes: Any) -> pa.Array:
-    """Return whether a ``*`` of the call releases columns as they are."""
     scope = scope_in(scopes)
-    released = [PARAMETER[role] for role in UNCHANGED]
-    releases_rest = any(is_rest(parameter, scope[parameter]) for parameter in released)
-    return pa.array([releases_rest] * len(scopes), pa.bool_())
+    named, tags = named_columns(scope), _tags(scope)
+    return pa.array([_matches(kind, named, tags, name) for name in names.to_pylist()], pa.bool_())
 
 
-def _matches(kind: str, scope: Mapping[str, Any], tags: Mapping[str, Any], name: str) -> bool:
+def _matches(kind: str, named: NamedColumns, tags: Mapping[str, Any], name: str) -> bool:
     """Return whether one column is of a kind."""
     if fold(name).startswith(HELPER):  # a user's column of such a name is refused later
         return fold(name).startswith(HELPER + "zero") and kind in _WITH_ZERO
     if kind == "protected":
-        return bound_protected(scope, tags, name)
+        return bound_protected(named, tags, name)
     if kind == "sensitive":
-        return bound_sensitive(scope, tags, name)
+        return bound_sensitive(named, tags, name)
     if kind == "tuple":
-        return bound_tuple(scope, tags, name)
+        return bound_tuple(named, tags, name)
     if kind == "rest":
-        return bound_rest(scope, tags, name)
-    return bound_role(scope, tags, name) in _ROLES.get(kind, (kind,))
+        return bound_rest(named, tags, name)
+    return bound_role(named, tags, name) in _ROLES.get(kind, (kind,))
 
 
 def _tags(scope: Mapping[str, Any]) -> dict[str, str | None]:

@@ -19,7 +19,7 @@ from anon_sql.hosts.duckdb.binding import (
     bound_role,
     committed,
     flat_scope,
-    listed,
+    named_columns,
     require_names,
     scope_of,
 )
@@ -99,11 +99,11 @@ def shapes_in(types: Mapping[str, str], looks: Any, *, one_more: bool = False) -
     """Return columns as the rules of suggestions see them.
 
     types: SQL type by name. looks: a struct of what ``__anon_looked`` returns for each column, by
-    its name, which may begin with ``__anon_rest_``. one_more: whether one entry is no row.
+    its name, which may begin with ``__anon_kept_``. one_more: whether one entry is no row.
     """
     packed = one_array(looks)
     position_of = {
-        field.name.removeprefix(HELPER + "rest_"): position
+        field.name.removeprefix(HELPER + "kept_"): position
         for position, field in enumerate(packed.type)
     }
     shapes = []
@@ -196,7 +196,7 @@ def _require_one_meaning(
         ):
             _require_as_strict(function, other, roles, scope["quasi"] is None)
     bound_tags = committed_table.tags() if committed_table else {}
-    at_binding = listed({**scope, "drops": None, "classes": None})
+    at_binding = named_columns({**scope, "drops": None, "classes": None})
     for name in columns:
         bound = bound_role(at_binding, bound_tags, name)
         if (bound == "quasi") != (name in roles.quasi):
@@ -213,7 +213,8 @@ def _require_as_strict(function: str, other: Table, roles: Roles, declared: bool
     quasi-identifiers from comments.
     """
     tags = other.tags()
-    role_of = {name: bound_role(NO_ROLES, tags, name) for name in tags}
+    named = named_columns(NO_ROLES)
+    role_of = {name: bound_role(named, tags, name) for name in tags}
     hidden = {name for name, role in role_of.items() if role == "identifier"}
     quasi = {name for name, role in role_of.items() if role == "quasi"}
     if hidden <= {fold(name) for name in roles.left_out} and (

@@ -85,10 +85,13 @@ def hold_key(opened: str, functions: Any, databases: Any, keys: Any) -> pa.Array
 
     DuckDB evaluates a constant before it shows a plan, which then contains the name alone. An error
     would leave the key in the plan, so the function that uses the key raises it (``key_of``).
+    functions: the function that needs the key; NULL if it needs none, whose name is NULL too.
     """
     if not len(keys):
         return pa.array([], pa.string())
     function, database = first(functions), first(databases)
+    if function is None:
+        return pa.nulls(len(keys), pa.string())
     key = _single_value(function, "key", keys)
     try:
         name = hold(function, key, partial(registry.secret, database), opened)
