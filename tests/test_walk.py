@@ -104,4 +104,4 @@ def test_a_command_passes_through_the_files_and_functions(people, tmp_path):
     before = files[: files.index("anon_sql/pipeline/compute.py")]
     readers = ("/apps/csv/", "/apps/formats/")  # a file of another format passes through others
     steps_of_command = [path for path in before if "/apps/" in path]
-    assert len([path for path in steps_of_command if not any(map(path.count, readers))]) <= 13
+    assert len([path for path in steps_of_command if not any(map(path.count, readers))]) <= 12

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -22,6 +22,17 @@ MEASURED = 5_000_000  # rows of a release in parts that are looked at
 def kept_of(request: Request) -> list[str]:
     """Return the columns that are released as they are, but for the sensitive ones."""
     return [name for name in request.kept if name not in request.sensitive]
+
+
+def columns_besides(
+    con: duckdb.DuckDBPyConnection, select: str, labelled: Iterable[str]
+) -> list[str]:
+    """Return the columns of a release but for the quasi-identifiers and the sensitive ones.
+
+    select: a query of the release. labelled: the names of these columns.
+    """
+    without = {fold(name) for name in labelled}
+    return [name for name in con.sql(select).columns if fold(name) not in without]
 
 
 def unique_on_kept(
@@ -65,8 +76,7 @@ def unique_in_series(
         "WHERE role IN ('quasi', 'sensitive')",
         roles,
     )
-    labelled = {fold(name) for (name,) in result.fetchall()}
-    kept = [name for name in con.sql(select).columns if fold(name) not in labelled]
+    kept = columns_besides(con, select, [name for (name,) in result.fetchall()])
     return unique_on_kept(con, select, kept, UNIQUE_SHARE, parameters.get("k"))
 
 

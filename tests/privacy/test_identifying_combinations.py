@@ -7,8 +7,7 @@ import pytest
 
 import anon_sql
 from anon_sql import frames
-from anon_sql.apps.cli.earlier import kept_columns
-from anon_sql.hosts.kept import unique_on_kept
+from anon_sql.hosts.kept import columns_besides, unique_on_kept
 
 VALUES = {  # some values of each type are equal, some only look or hash alike
     "DOUBLE": ("0.0", "-0.0", "'nan'", "'inf'", "1.5"),
@@ -65,7 +64,7 @@ def test_the_audit_and_the_warning_count_as_sql_does(con, seed):
     ).fetchall()
     ((all_rows,),) = con.execute("SELECT count(*) FROM r").fetchall()
     assert (found, passed) == (rows / all_rows, rows == 0)
-    said = unique_on_kept(con, "FROM r", kept_columns(con, "r", ["q"]), 0)
+    said = unique_on_kept(con, "FROM r", columns_besides(con, "FROM r", ["q"]), 0)
     assert (int(said.split()[0]) if said else 0) == rows
 
 

@@ -10,6 +10,7 @@ import duckdb
 
 from anon_sql.apps import files, manifest
 from anon_sql.apps.cli import console
+from anon_sql.apps.cli.options import ReleaseCall
 from anon_sql.core.columns import is_number
 from anon_sql.core.labels.types import ONE_VALUE, is_one_value, type_of
 from anon_sql.core.names import literal, quote
@@ -185,24 +186,28 @@ class Together:
         show(f"all releases together, {self.property}: {self.meaning.removesuffix('.')}{counted}")
 
 
-def check_earlier(previous: Sequence[Path], like: Path | None, sensitive: Sequence[str]) -> None:
-    """Raise AnonError if earlier released files cannot be read, or nothing is to be compared."""
-    for path in previous:
+def check_earlier(call: ReleaseCall, sensitive: Sequence[str]) -> None:
+    """Raise AnonError if files of earlier releases cannot be read, or nothing is to be compared.
+
+    sensitive: names of sensitive columns. A ledger needs what tells people apart.
+    """
+    earlier, like = call.earlier, call.parameters.get("like")
+    for path in earlier.previous:
         files.check_source("release", _OPTION, path)
     if like is not None:
         files.check_source("release", _LIKE, like)
-    if previous and not sensitive:
+    if earlier.previous and not sensitive:
         raise AnonError(
             "release", f"{_OPTION} needs a sensitive column", None, "name it in --sensitive"
         )
+    if earlier.ledger is not None and call.parameters.get("entity") is None:
+        rule = "--ledger needs the column that says whose a row is"
+        raise AnonError("release", rule, None, "name it in --entity")
 
 
-def read_like(con: duckdb.DuckDBPyConnection, like: Path | None) -> dict[str, Any]:
-    """Return the parameter ``like`` of a release: a relation of the file; none without a file."""
-    if like is None:
-        return {}
+def read_like(con: duckdb.DuckDBPyConnection, like: Path) -> None:
+    """Make the relation ``like`` of the file that a release gets its labels from."""
     files.read_source(con, like, "like", labels=True, called=("release", _LIKE))
-    return {"like": "like"}
 
 
 def require_apart(
@@ -239,13 +244,6 @@ def require_apart(
 
 
 _LEDGER = f"anon_ledger_file.main.{TABLE}"
-
-
-def check_ledger(path: Path | None, entity: str | None) -> None:
-    """Raise AnonError if a ledger is asked for and nothing tells people apart."""
-    if path is not None and entity is None:
-        rule = "--ledger needs the column that says whose a row is"
-        raise AnonError("release", rule, None, "name it in --entity")
 
 
 def open_ledger(con: duckdb.DuckDBPyConnection, path: Path, entity: str, key: str) -> list[str]:
@@ -298,9 +296,3 @@ def enter(
             "key": key,
         },
     )
-
-
-def kept_columns(con: duckdb.DuckDBPyConnection, table: str, labelled: Sequence[str]) -> list[str]:
-    """Return the columns of a release but for the quasi-identifiers and the sensitive ones."""
-    without = {fold(name) for name in labelled}
-    return [name for name in con.table(table).columns if fold(name) not in without]

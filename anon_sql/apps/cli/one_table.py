@@ -15,9 +15,7 @@ from anon_sql.apps.cli import console
 from anon_sql.apps.cli import options as arguments
 from anon_sql.apps.cli.earlier import (
     check_earlier,
-    check_ledger,
     enter,
-    kept_columns,
     open_ledger,
     read_earlier,
     read_like,
@@ -54,7 +52,7 @@ from anon_sql.errors import Words
 from anon_sql.hosts.call import relation_call
 from anon_sql.hosts.duckdb.roles import comments_on
 from anon_sql.hosts.files import means_folder
-from anon_sql.hosts.kept import unique_on_kept
+from anon_sql.hosts.kept import columns_besides, unique_on_kept
 from anon_sql.hosts.parts.release import PartsOptions
 
 NO_ROLES = 2  # exit code
@@ -80,7 +78,8 @@ def release(call: ReleaseCall) -> None:
         if before.ledger and entity:
             again = open_ledger(con, before.ledger, entity, before.ledger_key)
             entering = Entering(partial(enter, con, output.target.name, before.ledger_key))
-        earlier = read_earlier(con, "release", before.previous, bound.roles)
+        previous = before.previous
+        earlier = read_earlier(con, "release", previous, bound.roles) if previous else {}
         with in_table(con, bound, output.target) as released:
             judged = judge(con, call, bound, released)
             share = before.previous_share
@@ -108,8 +107,8 @@ def prepared(call: ReleaseCall) -> tuple[ReleaseOutput, ReleaseRequest]:
     roles = {name: parameters.get(name, []) for name in manifest.ROLES}
     like = parameters.get("like")
     declared = files.in_database(call.source) is not None  # its comments may declare roles
-    check_earlier(call.earlier.previous, like, roles["sensitive"] or [REST] * declared)
-    check_ledger(call.earlier.ledger, parameters.get("entity"))
+    if call.has_earlier:
+        check_earlier(call, roles["sensitive"] or [REST] * declared)
     named = {"like": like.name} if like else {}
     required, options = split(call.method, {**parameters, **named})
     stated = call.statement.of_release() | {
@@ -189,9 +188,13 @@ def bind(
     if not in_series:
         _check(con, request)
     arguments.name_roles(con, request.method, roles, parameters.get("entity"), releases=True)
-    like = parameters.get("like")
-    check_earlier(call.earlier.previous, like, roles["sensitive"])
-    return replace(request, roles=roles, relations={"hierarchy": trees, **read_like(con, like)})
+    relations = {"hierarchy": trees}
+    if call.has_earlier:
+        check_earlier(call, roles["sensitive"])
+    if "like" in parameters:
+        read_like(con, parameters["like"])
+        relations["like"] = "like"
+    return replace(request, roles=roles, relations=relations)
 
 
 def judge(
@@ -219,7 +222,7 @@ def judge(
     require_people(con, request.call, call.protection.unit, counted=counted)
     if not counted:
         return Judged(measures, None)
-    kept = kept_columns(con, "released", [*roles["quasi"], *roles["sensitive"]])
+    kept = columns_besides(con, "FROM released", [*roles["quasi"], *roles["sensitive"]])
     share = call.protection.unique_share
     return Judged(measures, unique_on_kept(con, "FROM released", kept, share, k))
 

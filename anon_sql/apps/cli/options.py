@@ -226,6 +226,11 @@ class ReleaseCall:
     overwrite: bool
 
     @property
+    def has_earlier(self) -> bool:
+        """Return whether earlier releases, or a ledger of them, matter to this one."""
+        return bool(changed(self.earlier)) or "like" in self.parameters
+
+    @property
     def of_one_table(self) -> list[str]:
         """Return the options that only the release of one table takes."""
         groups = (self.protection, self.earlier, self.series, self.large)

@@ -80,7 +80,8 @@ def _spelling(call: ReleaseCall) -> Options:
     """Return how errors name options; a key is that of a series, of the release or of a ledger."""
     has_key = is_recipe(call.source) or "key" in call.parameters
     key = "series_key" if call.series.series else "key" if has_key else "ledger_key"
-    return Options(release, earlier_files(call.earlier.previous), key)
+    previous = call.earlier.previous
+    return Options(release, earlier_files(previous) if previous else {}, key)
 
 
 def _kind(call: ReleaseCall) -> Callable[[ReleaseCall], None]:

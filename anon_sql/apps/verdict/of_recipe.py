@@ -22,7 +22,6 @@ from anon_sql.core import stopping
 from anon_sql.core.common_parameters import UNIT
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.parameters import takes
-from anon_sql.core.roles import fold
 from anon_sql.core.running import Progress
 from anon_sql.errors import AnonError, Parameter
 from anon_sql.hosts import recipe_source, recipes
@@ -30,7 +29,7 @@ from anon_sql.hosts.duckdb.errors import as_raised
 from anon_sql.hosts.duckdb.interrupting import interrupt, owner_of
 from anon_sql.hosts.duckdb.register import register
 from anon_sql.hosts.duckdb.roles import carry_comments
-from anon_sql.hosts.kept import unique_on_kept, warn
+from anon_sql.hosts.kept import columns_besides, unique_on_kept, warn
 from anon_sql.hosts.recipes import Recipe
 from anon_sql.hosts.series_file import naming, of_recipe
 from anon_sql.hosts.statements import require_review_ahead
@@ -282,8 +281,8 @@ def _call(recipe: Recipe) -> dict[str, Any]:
 
 def _of_kept(con: duckdb.DuckDBPyConnection, recipe: Recipe, k: int) -> str | None:
     """Return a sentence about the rows of ``released`` that its kept columns single out."""
-    labelled = {fold(name) for role in ("quasi", "sensitive") for name in recipe.roles[role]}
-    kept = [name for name in con.table("released").columns if fold(name) not in labelled]
+    labelled = [*recipe.roles["quasi"], *recipe.roles["sensitive"]]
+    kept = columns_besides(con, "FROM released", labelled)
     return unique_on_kept(con, "FROM released", kept, UNIQUE_SHARE, k)
 
 
