@@ -8,7 +8,7 @@ is called like a parameter is text and keeps its name.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ContextDecorator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -113,6 +113,20 @@ class Where(Words):
         return _spelled(self.words, spelling) if self.has in spelling.has else ""
 
 
+_CALLED = {"inference": {"sensitive": "secret"}}  # where a function has a word of its own
+
+
+def _as_called(part: Any, names: Mapping[str, str]) -> Any:
+    """Return a part of a sentence with the names that a function has for its parameters."""
+    if isinstance(part, (Parameter, Argument)):
+        return replace(part, name=names.get(part.name, part.name))
+    if isinstance(part, Where):
+        return replace(part, words=_as_called(part.words, names))
+    if isinstance(part, _Joined):
+        return _Joined(tuple(_as_called(each, names) for each in part.parts))
+    return part
+
+
 def _spelled(part: object, spelling: "Spelling") -> str:
     return part.spelled(spelling) if isinstance(part, Words) else str(part)
 
@@ -212,6 +226,8 @@ class AnonError(ValueError):
     ):
         if got is not None and not isinstance(got, Words):
             got = str(got)
+        if function in _CALLED:
+            rule, got, hint = (_as_called(part, _CALLED[function]) for part in (rule, got, hint))
         super().__init__(function, rule, got, hint)
         self.function, self.rule, self.got, self.hint = function, rule, got, hint
 

@@ -5,6 +5,7 @@ function, its documentation, the options of other hosts and the checked values o
 the groups that a function takes, which ``declare`` records.
 """
 
+import datetime
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
@@ -23,6 +24,8 @@ from anon_sql.errors import (
     Words,
     did_you_mean,
 )
+
+_DAY = " must be a date, such as 2027-01-31"
 
 
 class AcceptedValues(Protocol):
@@ -145,6 +148,28 @@ class Flag:
         if not isinstance(value, bool):
             raise AnonError(function, f"{name} must be true or false", kind(value))
         return value
+
+
+def read_day(function: str, name: str | Words, text: str) -> datetime.date:
+    """Return the date that an ISO text is. Raises AnonError for another text."""
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise AnonError(function, name + _DAY, "another text") from None
+
+
+@dataclass(frozen=True)
+class Day:
+    """A date, as DATE or as text; NULL for none."""
+
+    def read(self, function: str, name: str, value: Any) -> datetime.date | None:
+        if isinstance(value, datetime.datetime):
+            return value.date()
+        if value is None or isinstance(value, datetime.date):
+            return value
+        if not isinstance(value, str):
+            raise AnonError(function, Parameter(name) + _DAY, kind(value))
+        return read_day(function, Parameter(name), value)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import datetime
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from anon_sql.core.parameters import read_day
 from anon_sql.errors import AnonError, Words
 from anon_sql.hosts.documents import require_known, require_typed
 
@@ -80,11 +81,7 @@ def day_of(
     """Return the date of a review as ISO text, None for none. Raises AnonError for another text."""
     if not review_by:
         return None
-    try:
-        return datetime.date.fromisoformat(str(review_by)).isoformat()
-    except ValueError:
-        rule = spelled("review_by") + " must be a date, such as 2027-01-31"
-        raise AnonError(function, rule, "another text") from None
+    return read_day(function, spelled("review_by"), str(review_by)).isoformat()
 
 
 def require_review_ahead(

@@ -17,8 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from anon_sql.core.columns import shown_type
-from anon_sql.core.parameters import RelationOf, declare, kind, param
-from anon_sql.errors import AnonError, Parameter
+from anon_sql.core.parameters import Day, RelationOf, declare, param
 from anon_sql.suggest.kinds import Kind
 from anon_sql.suggest.names import Meaning, meaning, words_of
 from anon_sql.suggest.patterns import recognized
@@ -59,23 +58,6 @@ PARAGRAPHS = {
 NOTHING = "nothing found by this check"
 _ANY = "any of the 18 may be in the values"
 _CODES = "remove, or replace by a code that 164.514(c) permits"
-
-
-class Day:
-    """A date, as DATE or as text; NULL for none."""
-
-    def read(self, function: str, name: str, value: Any) -> datetime.date | None:
-        if isinstance(value, datetime.datetime):
-            return value.date()
-        if value is None or isinstance(value, datetime.date):
-            return value
-        rule = Parameter(name) + " must be a date, such as 2026-01-31"
-        if not isinstance(value, str):
-            raise AnonError(function, rule, kind(value))
-        try:
-            return datetime.date.fromisoformat(value)
-        except ValueError:
-            raise AnonError(function, rule, "another text") from None
 
 
 @dataclass(frozen=True)

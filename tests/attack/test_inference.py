@@ -3,6 +3,7 @@
 import pytest
 
 from tests.attack.test_criteria import rows
+from tests.sentence import fails
 
 CALL = "inference('people', 'release', quasi := 'age', secret := ['illness', 'stage'], control := 'control')"
 
@@ -37,3 +38,20 @@ def test_secrets_that_are_declared(clinic):
     clinic.execute("COMMENT ON COLUMN people.illness IS 'anon:sensitive'")
     (row,) = rows(clinic, "inference('people', 'release', quasi := 'age')")
     assert row["attack"] == "illness"
+
+
+@pytest.mark.parametrize(
+    ("secret", "sentence"),
+    [
+        ("NULL", "at least one sensitive column is needed; pass secret := ['illness', …]"),
+        ("'nobody'", "secret must name columns of the table, got 'nobody'"),
+        ("['illness', 'illness']", "secret must name each column once, got 'illness' twice"),
+        (
+            "'age'",
+            "a column has one role, got age as quasi and as sensitive; leave it out of secret",
+        ),
+    ],
+)
+def test_errors_call_the_parameter_secret(clinic, secret, sentence):
+    call = f"FROM inference('people', 'release', quasi := 'age', secret := {secret})"
+    assert fails(clinic, call).startswith(f"inference: {sentence}")
