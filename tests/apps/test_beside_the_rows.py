@@ -14,6 +14,7 @@ from openpyxl.workbook.defined_name import DefinedName
 
 from tests.command import run
 
+pytestmark = pytest.mark.usefixtures("forked_readers")
 MARKER = "Qwertzuiopa"
 ROWS = [(20 + i % 40, "fm"[i % 2], "flu" if i % 7 else "cold") for i in range(120)]
 RELEASE = ["--k", 5, "--quasi", "AGE,SEX", "--sensitive", "ILLNESS"]
@@ -119,9 +120,10 @@ def test_nothing_but_released_values_leaves(tmp_path, marked, ending):
     raw, options = marked(tmp_path)
     assert holds(raw, MARKER)
     out = tmp_path / f"out{ending}"
-    result = run("release", raw, out, *RELEASE, *options, "--manifest")
+    states = ["--manifest"] if ending == ".csv" else []
+    result = run("release", raw, out, *RELEASE, *options, *states)
     assert result.exit_code == 0, result.output
-    assert not holds(out, MARKER)
+    assert not any(holds(path, MARKER) for path in tmp_path.iterdir() if path != raw)
     assert not holds(out, str(dt.date.today().year)), "the time of writing"
 
 

@@ -1,7 +1,10 @@
 """Files of SPSS, SAS and Stata at the command line: labels are values, and codes come back."""
 
 import datetime as dt
+import json
 import re
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -9,6 +12,7 @@ from random import Random
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pyreadstat
 import pytest
 
@@ -16,8 +20,10 @@ import anon_sql
 from anon_sql.apps import files
 from anon_sql.apps.formats import reader
 from anon_sql.apps.studio.source import StudioSource
+from tests.apps.forked_reader import PROGRAM
 from tests.command import refused, run
 
+pytestmark = pytest.mark.usefixtures("forked_readers")
 CANARY = "Zanzibarella"
 READERS = {
     ".sav": pyreadstat.read_sav,
@@ -98,13 +104,18 @@ def types(path, *options):
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_release_is_a_file_of_the_same_kind_that_is_verified(tmp_path, ending):
-    path, out = people(tmp_path, ending), tmp_path / f"out{ending}"
+    """The same rows give the same bytes, whatever the time is."""
+    path, out, again = people(tmp_path, ending), tmp_path / f"out{ending}", tmp_path / f"b{ending}"
     result = run("release", path, out, *RELEASE, "--manifest")
     assert result.exit_code == 0, result.output
     result = run("verify", out, "--raw", path)
     assert result.exit_code == 0, result.output
     rows, said = read(out)
     assert len(rows["AGE"]) == 120
+    assert said.creation_time.year == 1970
+    time.sleep(1.1)
+    assert run("release", path, again, *RELEASE).exit_code == 0
+    assert again.read_bytes() == out.read_bytes()
     if ending not in LABELLED:
         assert all(label.startswith("[") for label in rows["AGE"])
         return
@@ -116,14 +127,10 @@ def test_a_release_is_a_file_of_the_same_kind_that_is_verified(tmp_path, ending)
 
 @pytest.mark.parametrize("ending", LABELLED)
 def test_labels_are_the_values(tmp_path, ending):
-    found = raw(tmp_path, people(tmp_path, ending))
-    assert set(found.project("SEX").fetchall()) == {("male",), ("female",)}
-
-
-@pytest.mark.parametrize("ending", LABELLED)
-def test_a_release_as_csv_has_the_labels(tmp_path, ending):
     out = tmp_path / "out.csv"
-    assert run("release", people(tmp_path, ending), out, *RELEASE).exit_code == 0
+    call = ("--k", 1, "--quasi", "SEX", "--sensitive", "ILLNESS", "--exclude", "AGE")
+    assert run("release", people(tmp_path, ending), out, *call).exit_code == 0
+    assert set(duckdb.read_csv(str(out)).project("SEX").fetchall()) == {("male",), ("female",)}
     assert "cold" in out.read_text()
     assert CANARY not in out.read_text()
 
@@ -209,8 +216,6 @@ def test_dates_and_times_are_such(tmp_path, ending):
     ]
     frame["CLOCK"] = [dt.time(i % 24, 30, 15) for i in range(len(frame))]
     path = people(tmp_path, ending, frame)
-    found = types(path)
-    assert (found["DAY"], found["SEEN"], found["CLOCK"]) == ("DATE", "TIMESTAMP", "TIME")
     out = tmp_path / f"out{ending}"
     call = ("release", path, out, "--k", 1, "--quasi", "SEX", "--keep", "*")
     assert run(*call).exit_code == 0
@@ -247,19 +252,7 @@ def test_times_of_more_than_a_day_are_seconds(tmp_path):
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_the_same_rows_give_the_same_bytes(tmp_path, ending):
-    path = people(tmp_path, ending)
-    outs = [tmp_path / f"{name}{ending}" for name in "ab"]
-    for out in outs:
-        assert run("release", path, out, *RELEASE).exit_code == 0
-        time.sleep(1.1)
-    assert outs[0].read_bytes() == outs[1].read_bytes()
-    _, said = read(outs[0])
-    assert said.creation_time.year == 1970
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.6, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.9])
 def test_a_part_of_a_file_is_refused(tmp_path, ending, share):
     path = people(tmp_path, ending)
     content = path.read_bytes()
@@ -347,11 +340,24 @@ def test_a_file_that_ends_its_reader_is_refused(tmp_path, monkeypatch):
     assert refusal(path) == "be a whole .sav file, got something else or a part of one"
 
 
+def test_the_process_that_reads_does_not_import_pandas(tmp_path):
+    request = {"reader": "read_sav", "path": str(people(tmp_path)), "options": {}}
+    program = [sys.executable, "-P", "-X", "importtime", PROGRAM]
+    result = subprocess.run(
+        program, input=json.dumps(request).encode() + b"\n", capture_output=True, check=True
+    )
+    description, _, stream = result.stdout.partition(b"\n")
+    assert [column["name"] for column in json.loads(description)["columns"]] == [*table().columns]
+    assert pa.ipc.open_stream(stream).read_all().num_rows == len(table())
+    assert b"pyarrow.ipc" in result.stderr
+    assert b"pandas.core" not in result.stderr
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_damaged_file_is_a_table_or_one_sentence(tmp_path, ending):
     path, random = people(tmp_path, ending), Random(ending)
     content = path.read_bytes()
-    for _ in range(6):
+    for _ in range(3):
         damaged = bytearray(content)
         for _ in range(random.randint(1, 8)):
             damaged[random.randrange(min(len(content), 1500))] = random.randrange(256)
@@ -392,8 +398,9 @@ def test_a_studio_offers_a_release_of_the_same_kind(tmp_path):
     assert StudioSource(path.with_suffix(".xls"), tmp_path, None).ending == ".xlsx"
 
 
-@pytest.mark.parametrize("ending", LABELLED)
-@pytest.mark.parametrize("role", ["--sensitive", "--quasi"])
+@pytest.mark.parametrize(
+    ("ending", "role"), [(".sav", "--quasi"), (".zsav", "--sensitive"), (".dta", "--quasi")]
+)
 def test_ordered_codes_can_be_numbers_with_ranges(tmp_path, ending, role):
     frame = table(240)
     frame["EDU"] = [float(1 + i % 4) for i in range(len(frame))]

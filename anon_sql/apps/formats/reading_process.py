@@ -15,6 +15,18 @@ _CELLS = 2_000_000  # that are read at a time
 Read = Callable[..., tuple[dict[str, list[Any]], Any]]
 
 
+class _WithoutPandas:
+    """Hides pandas from pyarrow, which imports it to learn that a list is no column of pandas.
+
+    That takes as long as all other imports.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
 def main() -> None:
     """Answer one request."""
     out = os.fdopen(os.dup(1), "wb")
@@ -37,6 +49,7 @@ def _answer(out: BinaryIO, request: dict[str, Any]) -> None:
     import pyarrow as pa
     import pyreadstat
 
+    sys.meta_path.insert(0, _WithoutPandas)
     function: Read = getattr(pyreadstat, request["reader"])
 
     def read(**more: Any) -> tuple[dict[str, list[Any]], Any]:
