@@ -25,7 +25,7 @@ from anon_sql.errors import AnonError
 if TYPE_CHECKING:
     from sqlglot import exp
 else:
-    from anon_sql.queries import trees as exp
+    from anon_sql.core import sql_trees as exp
 
 _TYPED = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMPTZ")  # DATE '2020-01-01'
 _EXACT = 2**53

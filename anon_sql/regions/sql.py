@@ -1,12 +1,13 @@
 """Print the statements that sample, hash and count rows, with names always quoted."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sqlglot import exp
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import infinite, is_number, numbers
@@ -16,6 +17,11 @@ from anon_sql.core.printing import evaluated, sql_types
 from anon_sql.core.table import Distribution, Domain
 from anon_sql.errors import AnonError
 from anon_sql.pipeline.request import Request
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+else:
+    from anon_sql.core import sql_trees as exp
 
 ROWS_ALIAS = "anon_rows"  # the alias of the rows in statements
 REGION = "__anon_region"  # the column that numbers the region of a row
@@ -46,7 +52,8 @@ def modulo(value: exp.Expression, by: int) -> exp.Expression:
     return exp.Mod(this=value, expression=exp.Literal.number(by))
 
 
-_ZERO = exp.Literal.number(0)
+def _zero() -> exp.Expression:
+    return exp.Literal.number(0)
 
 
 def summary_select(request: Request, dialect: str, source: str) -> str:
@@ -73,7 +80,7 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
     Spark counts distinct values of several columns in as many copies of each row. Of rows whose
     hash is chosen, those that are alike are a group of their own.
     """
-    rows = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[_ZERO])
+    rows = exp.Coalesce(this=exp.Sum(this=exp.column("n")), expressions=[_zero()])
     of_all: list[Any] = [exp.alias_(rows, "rows")]
     of_group: list[Any] = [exp.alias_(exp.Count(this=exp.Star()), "n")]
     texts: list[exp.Expression] = []
@@ -89,7 +96,7 @@ def _grouped_summary(request: Request, dialect: str, source: str) -> str:
     if is_k_alone(request):
         hashed = spreading_hash([*request.quasi], request.seed, dialect)
         chosen = exp.Case().when(
-            exp.EQ(this=modulo(hashed, HASH_MODULUS), expression=_ZERO), hashed
+            exp.EQ(this=modulo(hashed, HASH_MODULUS), expression=_zero()), hashed
         )
         texts.append(chosen)
         of_group.append(exp.alias_(chosen, "hashed"))
@@ -132,7 +139,7 @@ def _distinct(operand: exp.Expression) -> exp.Expression:
     """Return the aggregate that counts distinct values, NULL as one."""
     values = exp.Count(this=exp.Distinct(expressions=[operand]))
     missing = exp.Case().when(exp.Is(this=operand.copy(), expression=exp.null()), "1").else_("0")
-    nulls = exp.Coalesce(this=exp.Max(this=missing), expressions=[_ZERO])
+    nulls = exp.Coalesce(this=exp.Max(this=missing), expressions=[_zero()])
     return exp.Paren(this=exp.Add(this=values, expression=nulls))
 
 

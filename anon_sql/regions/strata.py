@@ -1,12 +1,14 @@
 """Count the strata of a whole table, and refuse them if one cannot be a class."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from sqlglot import exp
 
 from anon_sql.core.arrow import integers
 from anon_sql.core.columns import is_number
@@ -17,6 +19,11 @@ from anon_sql.pipeline.partition import HINT, in_source_order, refused, strata_o
 from anon_sql.pipeline.request import Request
 from anon_sql.regions.counts import MAX_CELLS, Limits, counted_regions
 from anon_sql.regions.sql import count_select, relation, value
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+else:
+    from anon_sql.core import sql_trees as exp
 
 MAX_STRATA = 1_000_000  # strata of a table
 _MAX_CELLS = MAX_CELLS // 10  # counts of a sensitive value in a stratum that are held at a time

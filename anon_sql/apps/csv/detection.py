@@ -11,7 +11,6 @@ import csv
 import io
 from collections.abc import Callable, Sequence
 
-import charset_normalizer
 import pyarrow as pa
 
 from anon_sql.apps.csv.dialect import UTF_8, UTF_16, Dialect
@@ -101,6 +100,8 @@ def encoding_of(unpacked: Callable[[], pa.NativeFile]) -> str | None:
     best = max(scores, key=lambda name: scores[name])
     if scores[best] >= _ENOUGH:
         return best
+    import charset_normalizer
+
     best_match = charset_normalizer.from_bytes(sample, cp_isolation=[*OTHERS]).best()
     return None if best_match is None else best_match.encoding
 

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from anon_sql.core.duckdb_internals.hashing import hash_of
 from anon_sql.core.names import literal, quote, split
 from anon_sql.core.roles import fold
-from anon_sql.queries.query import KEPT, Workload
+from anon_sql.queries.query import KEPT, Workload, prepare
 
 if TYPE_CHECKING:
     from sqlglot import exp
 else:
-    from anon_sql.queries import trees as exp
+    from anon_sql.core import sql_trees as exp
 
 _TEXT = r"VARCHAR|JSON|ENUM\(.*\)"
 _WIDTHS = {31: "INTEGER", 63: "BIGINT", 127: "HUGEINT", 128: "UHUGEINT"}  # bits of an integer
@@ -141,13 +142,9 @@ def statement(
     names: folded quasi-identifiers of the call; quasi: the parameter of the call, None for NULL;
     types: of the raw table.
     """
-    truths = {
-        owner: [
-            f"coalesce({guarded(function, node, sql, types)}, false)"
-            for sql, node in conditions.items()
-        ]
-        for owner, conditions in work.truths.items()
-    }
+    texts = tuple(query.text for query in work.queries)
+    folded_types = None if types is None else tuple(types.items())
+    truths, raw_answers = _on_raw(function, raw, texts, frozenset(names), folded_types)
     call = {
         "function": literal(function),
         "mode": literal(mode),
@@ -174,7 +171,7 @@ __anon_raw AS (FROM query_table({literal(raw)})),
 __anon_shown AS (FROM query_table({literal(released)})),
 __anon_classed AS (FROM __anon_groups({literal(released)}, {roles}, 'quasi')),
 __anon_answers AS (
-{_answers(work, function, types, _named(raw))}
+{raw_answers}
 ),
 __anon_grouped AS (
     SELECT {"".join(f"{column} AS {place}, " for place, column in labels.items())}
@@ -192,6 +189,30 @@ SELECT unnest(__anon_queries_compared(
     (SELECT {_struct(groups)} FROM __anon_grouped),
     {_list(kept, _KEPT_COLUMN)},
     (SELECT {_struct(answers)} FROM __anon_answers)), recursive := true)"""
+
+
+@lru_cache(maxsize=4)  # a verdict asks the same queries of one release after the other
+def _on_raw(
+    function: str,
+    raw: str,
+    texts: tuple[str, ...],
+    names: frozenset[str],
+    types: tuple[tuple[str, str], ...] | None,
+) -> tuple[Mapping[str, Sequence[str]], str]:
+    """Return the conditions of each owner as SQL, and SQL for the answers on the raw table.
+
+    names, types: as ``statement`` takes them.
+    """
+    work = prepare(function, raw, texts, names)
+    of_columns = None if types is None else dict(types)
+    truths = {
+        owner: [
+            f"coalesce({guarded(function, node, sql, of_columns)}, false)"
+            for sql, node in conditions.items()
+        ]
+        for owner, conditions in work.truths.items()
+    }
+    return truths, _answers(work, function, of_columns, _named(raw))
 
 
 def _list(items: Iterable[str], kind: str) -> str:
