@@ -224,13 +224,22 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
+def _counted(texts: Sequence[str]) -> Counter[str]:
+    """Return how often each text occurs, without blanks around it and missing markers."""
+    counts: Counter[str] = Counter()
+    for text, count in Counter(texts).items():
+        if not is_missing(text):
+            counts[text.strip()] += count
+    return counts
+
+
 def recognize(texts: Sequence[str]) -> Recognized | None:
     """Return the notation of the texts of a column; None without a notation.
 
     Texts that are not numbers, dates or times have none, nor have codes of digits. ``MIN_SHARE`` of
     the texts must be written so. NULL and missing markers do not count.
     """
-    counts = Counter(text.strip() for text in texts if not is_missing(text))
+    counts = _counted(texts)
     if len(counts) < _MIN_TEXTS:
         return None
     sample = dict(list(counts.items())[:_SAMPLE_TEXTS])
@@ -238,14 +247,12 @@ def recognize(texts: Sequence[str]) -> Recognized | None:
     total, sample_count = counts.total(), sum(sample.values())
     fitting = []
     for notation in _candidates(sample):
-        if sum(map(notation.matches, first)) * 2 < len(first):
+        matches = _compiled(notation).fullmatch
+        if sum(1 for text in first if matches(text)) * 2 < len(first):
             continue
-        if (
-            sum(count for text, count in sample.items() if notation.matches(text))
-            < MIN_SHARE * sample_count
-        ):
+        if sum(count for text, count in sample.items() if matches(text)) < MIN_SHARE * sample_count:
             continue
-        fit = sum(count for text, count in counts.items() if notation.matches(text))
+        fit = sum(count for text, count in counts.items() if matches(text))
         if fit >= MIN_SHARE * total and _is_recognizable(notation, counts, fit == total):
             fitting.append((fit, notation))
     if not fitting:
@@ -290,8 +297,9 @@ def with_unit(notation: Notation, texts: Sequence[str]) -> Notation:
 
 def fits(notation: Notation, texts: Sequence[str]) -> bool:
     """Return whether ``MIN_SHARE`` of the texts are written in a notation, and show it."""
-    counts = Counter(text.strip() for text in texts if not is_missing(text))
-    fit = sum(count for text, count in counts.items() if notation.matches(text))
+    counts = _counted(texts)
+    matches = _compiled(notation).fullmatch
+    fit = sum(count for text, count in counts.items() if matches(text))
     return 0 < fit >= MIN_SHARE * counts.total() and _is_recognizable(notation, counts, False)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+_BETWEEN_LETTERS, _BETWEEN_DIGITS = re.compile(r"[\s./-]"), re.compile(r"(?<=\d)[ -](?=\d)")
 _EMAIL = re.compile(r"[\w.+%'-]+@(?:[\w-]+\.)+[^\W\d_]{2,}")
 _URL = re.compile(r"(?:https?|ftp)://\S+|www\.[\w-]+\.\S+", re.IGNORECASE)
 _UUID = re.compile(r"\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?", re.IGNORECASE)
@@ -45,19 +46,21 @@ _PHONE = re.compile(
 class Pattern:
     """A kind of value.
 
-    least: share of a column's values that must look like it. different: share of these values that
-    must be different, where a category can look like it.
+    least: share of a column's values that must look like it. shortest: characters that such a value
+    has at least, since most values are too short for most patterns. different: share of these
+    values that must be different, where a category can look like it.
     """
 
     kind: str
     least: float
+    shortest: int
     matches: Callable[[str], bool]
     different: float = 0.0
 
 
 def _letters(text: str) -> str:
     """Return a text in upper case without blanks, dots, hyphens and slashes."""
-    return re.sub(r"[\s./-]", "", text).upper()
+    return _BETWEEN_LETTERS.sub("", text).upper()
 
 
 def _has_luhn_digit(digits: str) -> bool:
@@ -76,13 +79,13 @@ def is_iban(text: str) -> bool:
 
 def is_card(text: str) -> bool:
     """Return whether a text is a number of 13 to 19 digits whose check digit is right (Luhn)."""
-    digits = re.sub(r"(?<=\d)[ -](?=\d)", "", text)
+    digits = _BETWEEN_DIGITS.sub("", text)
     return bool(_CARD.fullmatch(digits)) and _has_luhn_digit(digits)
 
 
 def is_imei(text: str) -> bool:
     """Return whether a text is a number of 15 digits whose check digit is right (Luhn)."""
-    digits = re.sub(r"(?<=\d)[ -](?=\d)", "", text)
+    digits = _BETWEEN_DIGITS.sub("", text)
     return bool(_IMEI.fullmatch(digits)) and _has_luhn_digit(digits)
 
 
@@ -201,28 +204,29 @@ def _matches_whole(pattern: re.Pattern[str], text: str) -> bool:
 
 # A number in ten has the right check digit by chance, so that half of them must have it.
 PATTERNS = (
-    Pattern("an e-mail address", 0.01, lambda text: bool(_EMAIL.search(text))),
-    Pattern("an IBAN", 0.01, is_iban),
-    Pattern("a social security number", 0.1, is_social_security_number),
-    Pattern("a French social security number", 0.1, is_nir),
-    Pattern("an Italian codice fiscale", 0.1, is_fiscal_code),
-    Pattern("a Spanish DNI or NIE", 0.25, is_dni),
+    Pattern("an e-mail address", 0.01, 6, lambda text: bool(_EMAIL.search(text))),
+    Pattern("an IBAN", 0.01, 15, is_iban),
+    Pattern("a social security number", 0.1, 11, is_social_security_number),
+    Pattern("a French social security number", 0.1, 15, is_nir),
+    Pattern("an Italian codice fiscale", 0.1, 16, is_fiscal_code),
+    Pattern("a Spanish DNI or NIE", 0.25, 9, is_dni),
     Pattern(
         "a British national insurance number",
         0.5,
+        9,
         lambda text: _matches_whole(_NINO, _letters(text)),
     ),
-    Pattern("a German pension or tax number", 0.5, is_german_number),
-    Pattern("a card number", 0.5, is_card),
-    Pattern("an IMEI", 0.5, is_imei),
-    Pattern("a UUID", 0.1, partial(_matches_whole, _UUID)),
-    Pattern("a MAC address", 0.1, partial(_matches_whole, _MAC)),
-    Pattern("an IP address", 0.1, is_ip),
-    Pattern("a web address", 0.1, lambda text: bool(_URL.search(text))),
-    Pattern("a vehicle identification number", 0.5, is_vin),
-    Pattern("the name of a picture", 0.5, partial(_matches_whole, _PICTURE), different=0.1),
-    Pattern("a phone number", 0.25, is_phone),
-    Pattern("a number plate", 0.9, partial(_matches_whole, _PLATES), different=0.5),
+    Pattern("a German pension or tax number", 0.5, 11, is_german_number),
+    Pattern("a card number", 0.5, 13, is_card),
+    Pattern("an IMEI", 0.5, 15, is_imei),
+    Pattern("a UUID", 0.1, 36, partial(_matches_whole, _UUID)),
+    Pattern("a MAC address", 0.1, 17, partial(_matches_whole, _MAC)),
+    Pattern("an IP address", 0.1, 2, is_ip),
+    Pattern("a web address", 0.1, 7, lambda text: bool(_URL.search(text))),
+    Pattern("a vehicle identification number", 0.5, 17, is_vin),
+    Pattern("the name of a picture", 0.5, 5, partial(_matches_whole, _PICTURE), different=0.1),
+    Pattern("a phone number", 0.25, 7, is_phone),
+    Pattern("a number plate", 0.9, 4, partial(_matches_whole, _PLATES), different=0.5),
 )
 
 
@@ -230,7 +234,8 @@ def recognized(values: Sequence[str]) -> tuple[Pattern, float] | None:
     """Return the first pattern that enough values have, and their share; None if there is none."""
     texts = Counter(text for text in (value.strip() for value in values) if text)
     for pattern in PATTERNS:
-        matching = [text for text in texts if pattern.matches(text)]
+        long_enough = (text for text in texts if len(text) >= pattern.shortest)
+        matching = [text for text in long_enough if pattern.matches(text)]
         count = sum(texts[text] for text in matching)
         if (
             count

@@ -44,7 +44,7 @@ from anon_sql.suggest.names import (
     meaning,
     names_people,
 )
-from anon_sql.suggest.patterns import mean_words, recognized
+from anon_sql.suggest.patterns import Pattern, mean_words, recognized
 from anon_sql.suggest.repeats import repeated
 
 MIN_CODE_SHARE = 0.9  # share of distinct values from which on codes identify rows
@@ -120,6 +120,11 @@ class Shape:
         return recognize(self.sample) if self.is_text or is_integer(self.sql_type) else None
 
     @cached_property
+    def pattern(self) -> tuple[Pattern, float] | None:
+        """Return the pattern that values have, see ``recognized``."""
+        return recognized(self.sample)
+
+    @cached_property
     def kind(self) -> Kind:
         kind = kind_of_values(self.sql_type, self.sample, self.written)
         named = self.name_meaning is not None and self.name_meaning.subject in DATED
@@ -159,7 +164,7 @@ class Suggested:
 
 
 def _by_values(shape: Shape) -> Suggested | None:
-    match = recognized(shape.sample)
+    match = shape.pattern
     if match is None:
         return None
     pattern, share = match
@@ -276,7 +281,7 @@ def kind_of(shape: Shape) -> str:
 
     A column without a known name and with unrecognized values counts as a key, to fail closed.
     """
-    match = recognized(shape.sample)
+    match = shape.pattern
     if match is not None:
         return SHARED if match[0].kind in _SHARED_VALUES else KEY
     if may_hold_anything(shape):

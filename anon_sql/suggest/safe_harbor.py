@@ -20,7 +20,6 @@ from anon_sql.core.columns import shown_type
 from anon_sql.core.parameters import Day, RelationOf, declare, param
 from anon_sql.suggest.kinds import Kind
 from anon_sql.suggest.names import Meaning, meaning, words_of
-from anon_sql.suggest.patterns import recognized
 from anon_sql.suggest.roles import DATED, Shape, suggested
 from anon_sql.suggest.safe_harbor_values import (
     MAX_AGE,
@@ -363,7 +362,7 @@ def _is_state(words: Sequence[str]) -> bool:
 
 def _by_values(shape: Shape) -> Match | None:
     """Return the match of a column whose sampled values have the form of an identifier."""
-    match = recognized(shape.sample)
+    match = shape.pattern
     if match is not None:
         pattern, share = match
         letter = _BY_PATTERN.get(pattern.kind, "R")
