@@ -170,7 +170,6 @@ LINES = (
     "FROM range(1000) AS made(i)"
 )
 WRITTEN = {
-    "null markers alone": ("", "utf-8", ["--null", "-"]),
     "all else too": (
         "DELIMITER ';', QUOTE '$', HEADER false", "windows-1252",
         ["--null", "-", "--delimiter", ";", "--quote", "$", "--no-header", "--encoding", "windows-1252"],
