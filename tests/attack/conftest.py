@@ -19,6 +19,7 @@ and that row; 6 and 7 have that row alone. The row left out can be anybody's.
 
 import pytest
 
+from tests.inserting import insert
 from tests.privacy.conftest import shape, wards
 
 __all__ = ["shape", "wards"]
@@ -37,10 +38,9 @@ ROWS = [
 def clinic(con):
     con.execute("CREATE TABLE raw (age INTEGER, city VARCHAR, illness VARCHAR, stage INTEGER)")
     con.execute("CREATE TABLE label (STAGE INTEGER, city VARCHAR, Age VARCHAR, illness VARCHAR)")
-    for age, city, illness, stage, years, place in ROWS:
-        con.execute("INSERT INTO raw VALUES (?, ?, ?, ?)", [age, city, illness, stage])
-        if place is not None:
-            con.execute("INSERT INTO label VALUES (?, ?, ?, ?)", [stage, place, years, illness])
+    insert(con, "raw", [row[:4] for row in ROWS])
+    shown = [(stage, place, years, ill) for _, _, ill, stage, years, place in ROWS if place]
+    insert(con, "label", shown)
     con.execute(
         """
         CREATE TABLE typed AS SELECT * REPLACE (
@@ -61,8 +61,8 @@ def attacked(con):
 
     def ask(name, released="label", quasi=("age", "city"), raw="raw", **more):
         given = "".join(f", {key} := {value}" for key, value in more.items())
-        relation = con.sql(f"FROM {name}('{raw}', '{released}', quasi := {list(quasi)}{given})")
-        rows = relation.fetchall()
-        return [dict(zip(relation.columns, row, strict=True)) for row in rows]
+        found = con.execute(f"FROM {name}('{raw}', '{released}', quasi := {list(quasi)}{given})")
+        names = [column for column, *_ in found.description]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     return ask

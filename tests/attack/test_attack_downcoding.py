@@ -19,8 +19,11 @@ HIDDEN = ("ends", "guessed", "uniform", "frequent", "gain", "known_share", "sure
 
 
 def attack(con, released="label", quasi=("a",), more=", id := 'rid'"):
-    relation = con.sql(f"FROM attack_downcoding('raw', '{released}', quasi := {list(quasi)}{more})")
-    return [dict(zip(relation.columns, row, strict=True)) for row in relation.fetchall()]
+    found = con.execute(
+        f"FROM attack_downcoding('raw', '{released}', quasi := {list(quasi)}{more})"
+    )
+    names = [name for name, *_ in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 def test_by_hand(con):

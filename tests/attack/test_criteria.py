@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from anon_sql import frames
+from tests.inserting import insert
 from tests.sentence import fails
 
 QUASI = "quasi := ['age', 'height', 'sex']"
@@ -29,8 +30,9 @@ def made(con, ages=60, people=2000, control=2000):
 
 
 def rows(con, call):
-    found = con.sql(f"FROM {call}")
-    return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+    found = con.execute(f"FROM {call}")
+    names = [name for name, *_ in found.description]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 @pytest.fixture
@@ -68,7 +70,7 @@ def test_nothing_is_isolated_or_linked(unique):
     assert row["low"] < 0 < row["high"]
 
 
-@pytest.mark.parametrize("control", [2000, 500, 6000])
+@pytest.mark.parametrize("control", [500, 6000])
 def test_what_the_population_tells_is_no_gain(con, control):
     """Classes of two hundred people tell of a member what they tell of anybody like it."""
     made(con, control=control)
@@ -111,13 +113,11 @@ def test_against_a_plain_twin(con, seed):
     )
     con.execute("CREATE OR REPLACE TABLE control AS FROM people")
     for name, many in (("people", 40), ("control", 25)):
-        con.executemany(
-            f"INSERT INTO {name} VALUES (?, ?, ?, ?)",
-            [
-                (draw.randint(1, 9), draw.randint(1, 4), draw.choice("fmx"), draw.choice("abc"))
-                for _ in range(many)
-            ],
-        )
+        drawn = [
+            (draw.randint(1, 9), draw.randint(1, 4), draw.choice("fmx"), draw.choice("abc"))
+            for _ in range(many)
+        ]
+        insert(con, name, drawn)
     con.execute("CREATE OR REPLACE TABLE release AS FROM anonymize('people', k := 3, "
                 "quasi := ['age', 'height', 'sex'], keep := 'illness')")  # fmt: skip
     released = con.sql("FROM release").fetchall()
@@ -252,8 +252,9 @@ def test_a_control_holds_other_people(con):
         assert "700 of 700 rows" in fails(con, call.format(attack, secret, "third"))
 
 
-@pytest.mark.parametrize("ages", [2, 10, 60, 5000])
-@pytest.mark.parametrize("control", [30, 500, 4000])
+@pytest.mark.parametrize(
+    ("ages", "control"), [(2, 30), (2, 4000), (10, 500), (60, 30), (60, 4000), (5000, 500)]
+)
 def test_other_people_of_the_same_population_are_a_control(con, ages, control):
     """However many of them equal people of the table by chance."""
     made(con, ages=ages, control=control)

@@ -19,7 +19,7 @@ ALL = "every row of the plan must be released"
 
 @pytest.fixture
 def made(con):
-    datasets.hospital(con, 300)
+    datasets.hospital(con, 150)
     con.execute(
         "CREATE TABLE clinic (ward VARCHAR PRIMARY KEY, floor INTEGER);"
         "INSERT INTO clinic SELECT DISTINCT ward, 1 FROM visit;"

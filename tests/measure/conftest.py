@@ -16,6 +16,8 @@ N = 11, the range of age is 40, and city has 4 values. Suppressed: 2 starred and
 
 import pytest
 
+from tests.inserting import insert
+
 RAW = "(20, 'a'), (25, 'b'), (30, 'c'), (40, 'c'), (NULL, 'a'), (NULL, 'd'), (60, 'b'), "
 RAW += "(NULL, 'b'), (50, 'a'), (51, 'c'), (52, 'd')"
 LABELS = [("[20, 25]", "{a, b}"), ("[30, 40]", "c"), (None, "{a, d}"), ("*", "b"), ("*", "*")]
@@ -26,8 +28,7 @@ def hand(con):
     con.execute(f"CREATE TABLE raw AS FROM (VALUES {RAW}) AS made(age, city)")
     con.execute("CREATE TABLE label (city VARCHAR, age VARCHAR)")  # another order of columns
     con.execute("CREATE TABLE typed (city VARCHAR[], AGE STRUCT(min INTEGER, max INTEGER))")
-    for age, city in 2 * LABELS:
-        con.execute("INSERT INTO label (age, city) VALUES (?, ?)", [age, city])
+    insert(con, "label", [(city, age) for age, city in 2 * LABELS])
     con.execute(
         """
         INSERT INTO typed

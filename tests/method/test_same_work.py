@@ -29,7 +29,7 @@ PACKAGE = str(Path(anon_sql.__file__).parent)
 METHODS = ["anonymize", "canon", "dop", "k_member", "mondrian", "mondrian_cof", "oka", "rayden",
            "top_down"]  # fmt: skip
 ROWS = 300
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 
 
 def by_all_columns(columns, hashes, ties=None):
@@ -93,10 +93,11 @@ def all_work(method, wide, **call):
 def test_all_calls_are_the_same(monkeypatch, method, wide):
     first, *others = all_work(method, wide, k=4)
     assert any(file.startswith("/kernels/") for file, _, _ in first)
-    assert others == [first, first]
-    monkeypatch.setattr(core, "canonical_order", by_all_columns)
-    first, *others = all_work(method, True, k=4)
-    assert first not in others
+    assert others == [first]
+    if wide:  # the control
+        monkeypatch.setattr(core, "canonical_order", by_all_columns)
+        first, *others = all_work(method, True, k=4)
+        assert first not in others
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -148,7 +149,7 @@ def progress(tables, monkeypatch, method, asked):
 def test_progress_is_the_same(tables, monkeypatch, method):
     first, *others = progress(tables, monkeypatch, method, "k := 4")
     assert len(first) > 5
-    assert others == [first, first]
+    assert others == [first]
 
 
 SEARCHES = [
@@ -163,7 +164,7 @@ def test_progress_of_a_search_is_the_same_unless_rows_are_ordered_by_all_columns
     tables, monkeypatch, method, asked
 ):
     first, *others = progress(tables, monkeypatch, method, asked)
-    assert others == [first, first]
+    assert others == [first]
     monkeypatch.setattr(core, "canonical_order", by_all_columns)
     first, *others = progress(tables, monkeypatch, method, asked)
     assert others != [first, first]
@@ -193,4 +194,4 @@ def test_progress_is_the_same_in_parts(tables, monkeypatch):
     first, *others = [by_thread(told(monkeypatch, lambda seed=seed: of(seed))) for seed in SEEDS]
     assert any("parts" in note for _, note, _, _ in first[0])
     assert len(first[1]) > 5
-    assert others == [first, first]
+    assert others == [first]

@@ -17,9 +17,10 @@ def table(con):
 
 
 def stats(con, more=""):
-    found = con.sql(f"FROM sdka_stats('t', {CALL}{more})")
+    found = con.execute(f"FROM sdka_stats('t', {CALL}{more})")
+    names = [name for name, *_ in found.description]
     (row,) = found.fetchall()
-    return dict(zip(found.columns, row, strict=True))
+    return dict(zip(names, row, strict=True))
 
 
 def test_the_columns_and_what_was_added(table):

@@ -13,6 +13,7 @@ class  label of a     rows   illness (s), stage (n), ward (w, under A: x y, B: z
 import pytest
 
 import anon_sql
+from tests.inserting import insert
 
 ROWS = [
     *(("[0, 3]", *row) for row in (("flu", 1, "x"), ("flu", 1, "x"), ("flu", 2, "y"))),
@@ -26,10 +27,8 @@ ROWS = [
 def wards(con):
     con.execute("CREATE TABLE raw (a INTEGER, s VARCHAR, n INTEGER, w VARCHAR)")
     con.execute("CREATE TABLE label (n INTEGER, a VARCHAR, S VARCHAR, w VARCHAR)")
-    for a, (shown, s, n, w) in enumerate(ROWS):
-        con.execute("INSERT INTO raw VALUES (?, ?, ?, ?)", [a, s, n, w])
-        if shown is not None:
-            con.execute("INSERT INTO label (a, s, n, w) VALUES (?, ?, ?, ?)", [shown, s, n, w])
+    insert(con, "raw", [(a, *row[1:]) for a, row in enumerate(ROWS)])
+    insert(con, "label", [(n, shown, s, w) for shown, s, n, w in ROWS if shown is not None])
     con.execute(
         "CREATE TABLE typed AS SELECT * REPLACE (CASE WHEN a <> '*' THEN "
         "{'min': anon_min(a)::INTEGER, 'max': anon_max(a)::INTEGER} END AS a) FROM label"

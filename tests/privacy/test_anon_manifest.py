@@ -23,8 +23,9 @@ def manifest(con, arguments=""):
 
 
 def rows(con, sql):
-    result = con.sql(sql)
-    return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
+    result = con.execute(sql)
+    names = [name for name, *_ in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def test_measures_and_checks_are_those_of_the_functions(release):

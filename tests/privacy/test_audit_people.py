@@ -33,7 +33,7 @@ def released(con, k=5, more="", table="stays"):
 
 def people(con, more="", table="stays", k=5):
     """(required, found, passed, example, meaning)"""
-    (row,) = con.sql(
+    (row,) = con.execute(
         f"SELECT required, found, passed, example, meaning FROM audit('{table}', 'r', {k}, {SAID}{more}) "
         "WHERE property = 'people'"
     ).fetchall()
@@ -161,7 +161,7 @@ def test_a_kept_pseudonym_is_counted_as_it_is_shown(stays):
         f"CREATE TABLE r AS FROM anonymize('stays', k := 5, {SAID}, keep := ['person_code'], "
         "identifiers := ['stay_id', 'patient_id', 'doctor_id', 'street'])"
     )
-    ((least,),) = stays.sql(
+    ((least,),) = stays.execute(
         "SELECT min(n) FROM (SELECT count(DISTINCT person_code) AS n FROM r GROUP BY sex, born, city)"
     ).fetchall()
     assert people(stays)[1:3] == (least, least >= 5)

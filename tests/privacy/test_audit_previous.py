@@ -34,7 +34,7 @@ def twice(con):
 def intersection(con, released, previous, more=""):
     """The row of audit about the intersection."""
     call = f"audit('people', '{released}', 3, {ROLES}, previous := {previous}{more})"
-    return con.sql(
+    return con.execute(
         f"SELECT * EXCLUDE (property) FROM {call} WHERE property = 'intersection'"
     ).fetchall()
 

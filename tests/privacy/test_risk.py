@@ -9,8 +9,8 @@ from tests.sentence import fails
 
 def risk(con, released, raw="raw", quasi="['a']", **more):
     given = "".join(f", {name} := {value}" for name, value in more.items())
-    found = con.sql(f"FROM risk('{raw}', '{released}', quasi := {quasi}{given})")
-    assert found.columns == [
+    found = con.execute(f"FROM risk('{raw}', '{released}', quasi := {quasi}{given})")
+    assert [name for name, *_ in found.description] == [
         *("rows", "prosecutor", "prosecutor_mean", "prosecutor_at_risk"),
         *("journalist", "journalist_at_risk", "marketer", "k_map", "presence_min", "presence_max"),
         *("population_unique", "estimator", "pitman", "zayatz", "snb"),

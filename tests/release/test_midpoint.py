@@ -139,7 +139,7 @@ def test_each_midpoint_is_the_middle_of_its_label():
     kinds = {name: kind for name, (_, kind) in DRAWN.items()}
     with anon_sql.connect() as con:
 
-        @examples(120)
+        @examples(60)
         @given(st.lists(ROW, min_size=2, max_size=12), st.sampled_from(["mondrian", "k_member"]))
         def holds(rows, method):
             columns = ", ".join(f"{name} {kind}" for name, (kind, _) in DRAWN.items())

@@ -124,8 +124,10 @@ def test_parts_leave_it_out(orders):
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("table", ["main.orders", "orders", 's."o:r""ders"'])
-@pytest.mark.parametrize("more", [(), ("--parts", 2)])
+@pytest.mark.parametrize(
+    ("table", "more"),
+    [("main.orders", ()), ("orders", ("--parts", 2)), ('s."o:r""ders"', ())],
+)
 def test_the_command_line_reads_the_comments(warehouse, table, more):
     source, safe = f"{warehouse / 'w.duckdb'}:{table}", warehouse / "safe.csv"
     result = run("release", source, safe, *OPTIONS, "--keep", "*", "--manifest", *more)
