@@ -64,12 +64,17 @@ CREATE OR REPLACE MACRO __anon_alone(__anon_raw, __anon_released, __anon_sensiti
     __anon_binding_is_alone(
         __anon_scope(__anon_raw, NULL), __anon_names(__anon_released), __anon_sensitive IS NULL);
 
--- The same as __anon_measure_call, where the second argument names sensitive columns.
-CREATE OR REPLACE MACRO __anon_alone_call(
+-- Return the relation whose classes are measured. __anon_is_alone: what __anon_alone returns.
+CREATE OR REPLACE MACRO __anon_measured(__anon_raw, __anon_released, __anon_is_alone) AS
+    CASE WHEN __anon_is_alone THEN __anon_raw ELSE __anon_released::VARCHAR END;
+
+-- The same as __anon_measure_call, where the second argument may name sensitive columns.
+CREATE OR REPLACE MACRO __anon_level_call(
     __anon_raw, __anon_released, __anon_quasi, __anon_sensitive
 ) AS __anon_scope(__anon_raw, system.main.struct_pack(
     quasi := __anon_quasi, sensitive := __anon_sensitive, whole := true,
-    second := __anon_names(__anon_released)));
+    second := CASE WHEN __anon_alone(__anon_raw, __anon_released, __anon_sensitive)
+        THEN __anon_names(__anon_released) END));
 
 -- Return one row, __anon_given. __anon_release_groups: name of a CTE with the result of a macro of
 -- anon_groups.sql or of __anon_tally on the release. is_alone: whether the release is the raw table,
@@ -98,69 +103,6 @@ FROM
         __anon_raw, __anon_call, CASE WHEN __anon_is_alone THEN 'none' ELSE 'quasi' END),
     __anon_path_rows(__anon_hierarchy),
     query_table(__anon_release_groups);
-
--- Return one row, __anon_given, with the sensitive values of each class. The parameters are as of __anon_given.
-CREATE OR REPLACE MACRO __anon_class_level(
-    __anon_raw, __anon_released, __anon_call, __anon_hierarchy, __anon_is_alone := false
-) AS TABLE
-WITH __anon_classed AS (
-    FROM __anon_class_groups(__anon_released, __anon_raw, __anon_call, 'sensitive')
-)
-FROM __anon_given(
-    __anon_raw, __anon_released, __anon_call, __anon_hierarchy, '__anon_classed',
-    __anon_is_alone := __anon_is_alone);
-
--- Return one row: __anon_given, and __anon_groups, the sensitive values of the raw table. valued: as of
--- __anon_key_groups.
-CREATE OR REPLACE MACRO __anon_class_level_beside(
-    __anon_raw, __anon_released, __anon_call, __anon_hierarchy, __anon_valued,
-    __anon_is_alone := false
-) AS TABLE
-FROM
-    __anon_class_level(
-        __anon_raw, __anon_released, __anon_call, __anon_hierarchy,
-        __anon_is_alone := __anon_is_alone),
-    __anon_key_groups(
-        __anon_raw, __anon_released, __anon_call, 'sensitive', __anon_valued := __anon_valued);
-
--- Return what __anon_class_level returns of a release or of one table (__anon_alone). A CTE is bound if
--- it is named, so that the other one costs nothing.
-CREATE OR REPLACE MACRO __anon_level(
-    __anon_raw, __anon_released, __anon_quasi, __anon_sensitive, __anon_hierarchy
-) AS TABLE
-WITH
-__anon_of_release AS NOT MATERIALIZED (
-    FROM __anon_class_level(
-        __anon_raw, __anon_released::VARCHAR,
-        __anon_measure_call(__anon_raw, __anon_quasi, __anon_sensitive), __anon_hierarchy)),
-__anon_of_table AS NOT MATERIALIZED (
-    FROM __anon_class_level(
-        __anon_raw, __anon_raw,
-        __anon_alone_call(__anon_raw, __anon_released, __anon_quasi, __anon_sensitive),
-        __anon_hierarchy, __anon_is_alone := true))
-FROM query_table(if(
-    __anon_alone(__anon_raw, __anon_released, __anon_sensitive),
-    '__anon_of_table', '__anon_of_release'));
-
--- The same of __anon_class_level_beside.
-CREATE OR REPLACE MACRO __anon_level_beside(
-    __anon_raw, __anon_released, __anon_quasi, __anon_sensitive, __anon_hierarchy,
-    __anon_valued := false
-) AS TABLE
-WITH
-__anon_of_release AS NOT MATERIALIZED (
-    FROM __anon_class_level_beside(
-        __anon_raw, __anon_released::VARCHAR,
-        __anon_measure_call(__anon_raw, __anon_quasi, __anon_sensitive), __anon_hierarchy,
-        __anon_valued)),
-__anon_of_table AS NOT MATERIALIZED (
-    FROM __anon_class_level_beside(
-        __anon_raw, __anon_raw,
-        __anon_alone_call(__anon_raw, __anon_released, __anon_quasi, __anon_sensitive),
-        __anon_hierarchy, __anon_valued, __anon_is_alone := true))
-FROM query_table(if(
-    __anon_alone(__anon_raw, __anon_released, __anon_sensitive),
-    '__anon_of_table', '__anon_of_release'));
 
 -- Return one row, __anon_found: every measure of information loss. k: for cavg. ncp: the form of NCP
 -- for text. adds: whether the release may have more rows than the raw table. weights: of gcp. own:

@@ -19,7 +19,15 @@
 CREATE OR REPLACE MACRO l_diversity(
     raw, released := NULL, sensitive := NULL, kind := 'distinct', c := 3, quasi := NULL, hierarchy := NULL
 ) AS (
+    WITH __anon_classed AS (
+        FROM __anon_class_groups(
+            __anon_measured(raw, released, __anon_alone(raw, released, sensitive)), raw,
+            __anon_level_call(raw, released, quasi, sensitive), 'sensitive')
+    )
     SELECT __anon_measures_worst_level(
         'l_diversity', __anon_given, system.main.struct_pack(kind := kind, c := c))
-    FROM __anon_level(raw, released, quasi, sensitive, hierarchy)
+    FROM __anon_given(
+        raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+        __anon_level_call(raw, released, quasi, sensitive), hierarchy, '__anon_classed',
+        __anon_is_alone := __anon_alone(raw, released, sensitive))
 );

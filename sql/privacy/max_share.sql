@@ -16,6 +16,18 @@
 CREATE OR REPLACE MACRO max_share(
     raw, released := NULL, sensitive := NULL, quasi := NULL, hierarchy := NULL
 ) AS (
+    WITH __anon_classed AS (
+        FROM __anon_class_groups(
+            __anon_measured(raw, released, __anon_alone(raw, released, sensitive)), raw,
+            __anon_level_call(raw, released, quasi, sensitive), 'sensitive')
+    )
     SELECT __anon_measures_worst_level_beside('max_share', __anon_given, __anon_groups, NULL)
-    FROM __anon_level_beside(raw, released, quasi, sensitive, hierarchy)
+    FROM
+        __anon_given(
+        raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+        __anon_level_call(raw, released, quasi, sensitive), hierarchy, '__anon_classed',
+        __anon_is_alone := __anon_alone(raw, released, sensitive)),
+        __anon_key_groups(
+            raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+            __anon_level_call(raw, released, quasi, sensitive), 'sensitive')
 );

@@ -23,8 +23,20 @@ CREATE OR REPLACE MACRO t_closeness(
     raw, released := NULL, sensitive := NULL, quasi := NULL, hierarchy := NULL,
     ordered := NULL
 ) AS (
+    WITH __anon_classed AS (
+        FROM __anon_class_groups(
+            __anon_measured(raw, released, __anon_alone(raw, released, sensitive)), raw,
+            __anon_level_call(raw, released, quasi, sensitive), 'sensitive')
+    )
     SELECT __anon_measures_worst_level_beside(
         't_closeness', __anon_given, __anon_groups, system.main.struct_pack(ordered := ordered))
-    FROM __anon_level_beside(
-        raw, released, quasi, sensitive, hierarchy, __anon_valued := hierarchy IS NOT NULL)
+    FROM
+        __anon_given(
+        raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+        __anon_level_call(raw, released, quasi, sensitive), hierarchy, '__anon_classed',
+        __anon_is_alone := __anon_alone(raw, released, sensitive)),
+        __anon_key_groups(
+            raw, __anon_measured(raw, released, __anon_alone(raw, released, sensitive)),
+            __anon_level_call(raw, released, quasi, sensitive), 'sensitive',
+            __anon_valued := hierarchy IS NOT NULL)
 );
