@@ -173,18 +173,16 @@ def parse(
     if linked and entries["series"]:
         rule = "[series] does not apply to tables that belong together"
         raise AnonError(function, rule, "entries", "leave it out")
-    release = dict(entries["release"])
-    method = _LINKED if linked else release.pop("method", "anonymize")
     return Recipe(
         path.absolute(),
         _source(function, entries["source"], linked=linked),
-        *_release(function, method, release),
+        *_release(function, entries["release"], linked=linked),
         *_roles(function, entries["roles"], linked=linked),
         _trees(function, path.absolute().parent, entries["hierarchies"]),
         statement_of(function, entries["statement"]),
         _accepted(function, entries["accepted"]),
         entries["stricter"],
-        _series(function, entries["series"], release),
+        _series(function, entries["series"], entries["release"]),
     )
 
 
@@ -248,15 +246,24 @@ def release_keys(method: str) -> list[str]:
     return ["method", *parameters, *_OF_COMMAND]
 
 
-def _release(function: str, method: Any, section: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    if not isinstance(method, str) or fold(method) not in (*release_methods(), _LINKED):
+def _release(
+    function: str, section: Mapping[str, Any], *, linked: bool
+) -> tuple[str, dict[str, Any]]:
+    release = dict(section)
+    method = _LINKED if linked else _method(function, release.pop("method", "anonymize"))
+    require_known(function, "[release]", release, release_keys(method))
+    named_key(function, "key in [release]", release.get("key"), _NO_SECRET)
+    if release.get(UNIT, PERSON) not in (PERSON, ROW):
+        raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}")
+    return method, release
+
+
+def _method(function: str, method: Any) -> str:
+    """Return the method for a single table. Raises AnonError for anything else."""
+    if not isinstance(method, str) or fold(method) not in release_methods():
         hint = did_you_mean(str(method), release_methods())
         raise AnonError(function, "method must be a release function", f"'{method}'", hint)
-    require_known(function, "[release]", section, release_keys(fold(method)))
-    named_key(function, "key in [release]", section.get("key"), _NO_SECRET)
-    if section.get(UNIT, PERSON) not in (PERSON, ROW):
-        raise AnonError(function, f"{UNIT} must be {PERSON} or {ROW}")
-    return fold(method), dict(section)
+    return fold(method)
 
 
 def _roles(

@@ -181,6 +181,11 @@ def test_other_content_and_another_schema_are_refused(con, folder):
             'k = 7\nmethod = "mondrain"',
             "method must be a release function, got 'mondrain'",
         ),
+        (
+            "k = 7",
+            'k = 7\nmethod = "release_linked"',
+            "method must be a release function, got 'release_linked'",
+        ),
         ("k = 7", 'k = "seven"', "anonymize: k must be a whole number"),
         ("k = 7", "k = 7\nparts = 2", "parts must be left out, got a number"),
     ],
