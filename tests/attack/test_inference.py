@@ -44,7 +44,7 @@ def test_secrets_that_are_declared(clinic):
     ("secret", "sentence"),
     [
         ("NULL", "at least one sensitive column is needed; pass secret := ['illness', …]"),
-        ("'nobody'", "secret must name columns of the table, got 'nobody'"),
+        ("'weight'", "secret must name columns of the table, got 'weight'"),
         ("['illness', 'illness']", "secret must name each column once, got 'illness' twice"),
         (
             "'age'",
