@@ -233,6 +233,12 @@ def _counted(texts: Sequence[str]) -> Counter[str]:
     return counts
 
 
+def _matching(notation: Notation, counts: Mapping[str, int]) -> int:
+    """Return how many texts have the pattern of a notation, each as often as it occurs."""
+    matches = _compiled(notation).fullmatch  # once, since there are many texts
+    return sum(count for text, count in counts.items() if matches(text))
+
+
 def recognize(texts: Sequence[str]) -> Recognized | None:
     """Return the notation of the texts of a column; None without a notation.
 
@@ -243,16 +249,15 @@ def recognize(texts: Sequence[str]) -> Recognized | None:
     if len(counts) < _MIN_TEXTS:
         return None
     sample = dict(list(counts.items())[:_SAMPLE_TEXTS])
-    first = list(sample)[:_FIRST_TEXTS]
+    first = dict.fromkeys(list(sample)[:_FIRST_TEXTS], 1)
     total, sample_count = counts.total(), sum(sample.values())
     fitting = []
     for notation in _candidates(sample):
-        matches = _compiled(notation).fullmatch
-        if sum(1 for text in first if matches(text)) * 2 < len(first):
+        if _matching(notation, first) * 2 < len(first):
             continue
-        if sum(count for text, count in sample.items() if matches(text)) < MIN_SHARE * sample_count:
+        if _matching(notation, sample) < MIN_SHARE * sample_count:
             continue
-        fit = sum(count for text, count in counts.items() if matches(text))
+        fit = _matching(notation, counts)
         if fit >= MIN_SHARE * total and _is_recognizable(notation, counts, fit == total):
             fitting.append((fit, notation))
     if not fitting:
@@ -298,8 +303,7 @@ def with_unit(notation: Notation, texts: Sequence[str]) -> Notation:
 def fits(notation: Notation, texts: Sequence[str]) -> bool:
     """Return whether ``MIN_SHARE`` of the texts are written in a notation, and show it."""
     counts = _counted(texts)
-    matches = _compiled(notation).fullmatch
-    fit = sum(count for text, count in counts.items() if matches(text))
+    fit = _matching(notation, counts)
     return 0 < fit >= MIN_SHARE * counts.total() and _is_recognizable(notation, counts, False)
 
 
